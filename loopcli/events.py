@@ -1,0 +1,153 @@
+"""What readers yield: the things a recorded or live reply consists of.
+
+A reader turns bytes into these events; rules and drivers see nothing else of
+the wire. Offsets count from 0: a character offset is the number of characters
+before it, a byte offset the number of bytes of the input before it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import accumulate
+from typing import NamedTuple, Protocol
+
+
+class Channel(StrEnum):
+    """Where in a reply the model wrote something."""
+
+    CONTENT = "content"
+    REASONING = "reasoning"
+    TOOL_ARGS = "tool-args"
+
+
+class Lane(NamedTuple):
+    """One stretch of text that is judged by itself: never diluted by another.
+
+    ``choice`` tells the candidates of one request apart (``n`` > 1), ``block``
+    the blocks or tool calls of one candidate, ``tool`` names the tool whose
+    arguments the lane holds.
+    """
+
+    channel: Channel = Channel.CONTENT
+    choice: int = 0
+    block: int = 0
+    tool: str = ""
+
+
+class Marks(Protocol):
+    """Knows at which byte of the input a character of a text event arrived."""
+
+    def byte_after(self, chars: int) -> int:
+        """Return where the input may be cut so that ``chars`` characters are in it."""
+
+
+class EventMarks:
+    """Marks of a text that several wire events brought: cuts fall between events."""
+
+    __slots__ = ("_ends", "_parts")
+
+    def __init__(self, parts: Sequence[str], ends: Sequence[int]) -> None:
+        self._parts = parts
+        self._ends = ends
+
+    def byte_after(self, chars: int) -> int:
+        """Return the end of the wire event that brought character number ``chars``."""
+        totals = list(accumulate(map(len, self._parts)))
+        return self._ends[bisect_left(totals, chars)]
+
+
+@dataclass(slots=True)
+class Text:
+    """Consecutive deltas of one lane that arrived in one read, joined."""
+
+    lane: Lane
+    text: str
+    marks: Marks
+
+
+@dataclass(slots=True)
+class ToolStart:
+    """The model began a tool call. ``index`` is its place among the reply's calls."""
+
+    choice: int
+    index: int
+    name: str
+    id: str
+
+
+@dataclass(slots=True)
+class ToolCall:
+    """A tool call, assembled from its fragments, once the reply is over.
+
+    ``arguments`` is the JSON text as sent (``{}`` when the model sent none);
+    ``complete`` is false when it was longer than the reader keeps.
+    """
+
+    choice: int
+    index: int
+    name: str
+    id: str
+    arguments: str
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class Meta:
+    """What the stream says of itself: the first id and the names it gave."""
+
+    generation_id: str = ""
+    model: str = ""
+    provider: str = ""
+
+
+@dataclass(slots=True)
+class Usage:
+    """Token counts as the provider sent them; the last block of a stream wins."""
+
+    counts: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class Finish:
+    """One choice ended, with the provider's own word for the reason."""
+
+    choice: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Done:
+    """The stream's own end mark (``data: [DONE]`` and its kin)."""
+
+
+@dataclass(slots=True)
+class UpstreamError:
+    """The provider reported an error inside the stream. ``byte`` is where its event ended."""
+
+    message: str
+    line: int
+    byte: int
+    code: str = ""
+
+
+@dataclass(slots=True)
+class Problem:
+    """The input is not what it claims to be; the reader yields nothing after this."""
+
+    message: str
+    line: int
+    byte: int
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Note:
+    """Something worth a warning that changes neither verdict nor status."""
+
+    message: str
+
+
+Event = Text | ToolStart | ToolCall | Meta | Usage | Finish | Done | UpstreamError | Problem | Note
