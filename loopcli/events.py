@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple, Protocol
@@ -140,7 +140,6 @@ class Problem:
     message: str
     line: int
     byte: int
-    details: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

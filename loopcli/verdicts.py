@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
-from loopcli.events import Lane
+from loopcli.events import Channel, Lane
 
 REPETITION = "repetition"
 LENGTH = "length"
@@ -37,6 +38,16 @@ class Verdict:
     facts: Mapping[str, int | str] = field(default_factory=dict)
     lane: Lane = Lane()
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict as plain JSON."""
+        return asdict(self) | {"facts": dict(self.facts), "lane": self.lane._asdict()}
+
+    @classmethod
+    def from_json(cls, state: Mapping[str, Any]) -> Self:
+        """Return the verdict that ``to_json`` wrote."""
+        lane = Lane(**state["lane"] | {"channel": Channel(state["lane"]["channel"])})
+        return cls(**dict(state) | {"repeated": tuple(state["repeated"]), "lane": lane})
+
 
 @dataclass(frozen=True, slots=True)
 class Peak:
@@ -46,3 +57,12 @@ class Peak:
     word: int | None = None
     char: int | None = None
     repeated: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the peak as plain JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, state: Mapping[str, Any]) -> Self:
+        """Return the peak that ``to_json`` wrote."""
+        return cls(**dict(state) | {"repeated": tuple(state["repeated"])})

@@ -1,0 +1,1 @@
+"""The readers: one file per wire format, all with the same shape."""

@@ -1,0 +1,243 @@
+"""Word saturation: several words over-represented for a long, unbroken stretch.
+
+Source: gg's loop detection ("The rule", "What a word is"). A word *offends*
+while it occurs more than ``repeat_threshold`` times among the last
+``window_words`` words (frequency); the window is *saturated* while at least
+``min_offenders`` words offend (breadth); the rule fires when it has stayed
+saturated for ``min_saturated_run`` words (persistence), once the window is
+full. A tilemap is as repetitive as a loop, but it ends: persistence is what
+tells them apart.
+
+Two paths lead to the same answer. A few words take the incremental one, O(1)
+a word; many words at once take the batch one (``_blocks``), which steps only
+through stretches that hold words frequent enough to matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loopcli.errors import ConfigError
+from loopcli.events import Event, Text
+from loopcli.rules._blocks import saturated_stretches
+from loopcli.verdicts import LENGTH, REPETITION, Peak, Verdict
+from loopcli.window import WordWindow
+from loopcli.words import Spans, Splitter
+
+NAME = "saturation"
+
+# Below this many words at once the batch path's fixed cost does not pay.
+_MIN_BATCH = 32
+# The batch path rebuilds the whole window at the end, so the window must not
+# be much wider than what arrived.
+_MAX_WINDOW_PER_WORD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SaturationConfig:
+    """The five knobs; the defaults are the document's figures.
+
+    >>> SaturationConfig(window_words=0)
+    Traceback (most recent call last):
+    loopcli.errors.ConfigError: window_words cannot be 0
+    """
+
+    # Wide enough that a repeated phrase repeats several times inside it,
+    # narrow enough that a region of a long reply is judged by itself. It is
+    # also the least a reply must hold before the rule can fire.
+    window_words: int = 256
+    # More than 32 in 256 is more than an eighth of the window; ordinary prose
+    # gives its commonest word about 6 %.
+    repeat_threshold: int = 32
+    # The smallest number that says "a phrase", not "a word".
+    min_offenders: int = 2
+    # About a 55x55 tilemap; the largest in gg's corpus, 1,504 entries, peaks at
+    # 1,409. 0 is the plain frequency rule.
+    min_saturated_run: int = 3000
+    # For a runaway without a period; a 2,000-line program is about 60,000
+    # characters. 0 turns the backstop off.
+    max_response_chars: int = 250_000
+
+    def __post_init__(self) -> None:
+        zero = ("window_words", "repeat_threshold", "min_offenders")
+        defects = [f"{knob} cannot be 0" for knob in zero if getattr(self, knob) < 1]
+        if defects:
+            raise ConfigError(*defects)
+
+
+class SaturationRule:
+    """Measures the saturated run of one lane, in words; fires at ``min_saturated_run``.
+
+    With ``past_trip`` the verdict is latched as ever but measuring goes on, so
+    that a replay learns the true peak.
+
+    >>> from loopcli.events import EventMarks, Lane
+    >>> rule = SaturationRule()
+    >>> loop = "void 0;\\n" * 2000
+    >>> verdict = rule.update(Text(Lane(), loop, EventMarks([loop], [len(loop)])))
+    >>> verdict.message
+    '2 words repeated across 3000 consecutive words, 3065 words into the reply'
+    >>> verdict.chars, verdict.onset_word, verdict.onset_char, verdict.repeated
+    (12261, 65, 261, ('0;', 'void'))
+    """
+
+    name = NAME
+
+    def __init__(self, config: SaturationConfig | None = None, *, past_trip: bool = False) -> None:
+        self.config = config or SaturationConfig()
+        self.verdict: Verdict | None = None
+        self.words = 0
+        self.chars = 0
+        self._past_trip = past_trip
+        self._splitter = Splitter()
+        self._window = WordWindow(self.config.window_words, self.config.repeat_threshold)
+        self._run = 0
+        self._run_word = 0
+        self._run_char = 0
+        self._best = Peak()
+
+    @property
+    def gauge(self) -> int:
+        """The saturated run now, in words."""
+        return self._run
+
+    @property
+    def ceiling(self) -> int:
+        """The saturated run at which the rule fires."""
+        return self.config.min_saturated_run
+
+    @property
+    def peak(self) -> Peak:
+        """The longest saturated run so far, whether the window was full or not."""
+        if self._run > self._best.value:
+            return Peak(self._run, self._run_word, self._run_char, self._window.named())
+        return self._best
+
+    def update(self, event: Event) -> Verdict | None:
+        """Judge one event; return the verdict from the moment the rule fires on."""
+        if not isinstance(event, Text) or (self.verdict is not None and not self._past_trip):
+            return self.verdict
+        text, limit = event.text, self.config.max_response_chars
+        room = limit + 1 - self.chars
+        if not limit or self.verdict is not None or len(text) < room:
+            self._judge(text, 0)
+            return self.verdict
+        # The backstop fires at character limit + 1 wherever the reads fall; a
+        # repetition on that same character wins.
+        self._judge(text[:room], 0)
+        if self.verdict is None:
+            message = f"the reply passed {self.chars} characters without finishing"
+            self.verdict = Verdict(
+                NAME, LENGTH, message, self.words, self.chars, room, self.chars, limit
+            )
+        if self._past_trip:
+            self._judge(text[room:], room)
+        return self.verdict
+
+    def _judge(self, text: str, offset: int) -> None:
+        """Judge the part of an event's text that stands at ``offset`` in it."""
+        words, spans = self._splitter.feed(text)
+        many = len(words) >= _MIN_BATCH
+        if many and self.config.window_words <= _MAX_WINDOW_PER_WORD * len(words):
+            ended = self._batch(words, spans, offset)
+        else:
+            ended = self._one_by_one(words, spans, offset)
+        if not ended:
+            self.words += len(words)
+            self.chars += len(text)
+
+    def _one_by_one(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
+        window, breadth = self._window, self.config.min_offenders
+        for index, word in enumerate(words):
+            window.push(word)
+            if len(window.offenders) >= breadth:
+                if not self._run:
+                    self._begin_run(index, spans)
+                self._run += 1
+                if self.verdict is None and self._run >= self.ceiling and window.full:
+                    self._fire(index, spans, offset, self._run, window)
+                    if not self._past_trip:
+                        return True
+            elif self._run:
+                self._end_run(window.named_before())
+        return False
+
+    def _batch(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
+        before, ended = self._window, 0
+        for first, end in saturated_stretches(before, words, self.config.min_offenders):
+            if self._run and first > ended:
+                self._end_run(before.extended(words[:ended]).named())
+            if not self._run:
+                self._begin_run(first, spans)
+            fires = max(first, first + self.ceiling - self._run - 1, before.missing - 1)
+            if self.verdict is None and fires < end:
+                run = self._run + fires + 1 - first
+                self._fire(fires, spans, offset, run, before.extended(words[: fires + 1]))
+                if not self._past_trip:
+                    self._run = run
+                    return True
+            self._run += end - first
+            ended = end
+        if self._run and ended < len(words):
+            self._end_run(before.extended(words[:ended]).named())
+        self._window.extend(words)
+        return False
+
+    def _begin_run(self, index: int, spans: Spans) -> None:
+        self._run_word = self.words + index
+        self._run_char = self.chars + spans.start(index)
+
+    def _end_run(self, repeated: tuple[str, ...]) -> None:
+        if self._run > self._best.value:
+            self._best = Peak(self._run, self._run_word, self._run_char, repeated)
+        self._run = 0
+
+    def _fire(self, index: int, spans: Spans, offset: int, run: int, window: WordWindow) -> None:
+        """State the verdict of the word at ``index``; ``window`` is what that word left."""
+        words, chars = self.words + index + 1, self.chars + spans.end(index)
+        offenders = len(window.offenders)
+        message = (
+            f"{offenders} words repeated across {run} consecutive words, "
+            f"{words} words into the reply"
+        )
+        self.verdict = Verdict(
+            NAME,
+            REPETITION,
+            message,
+            words,
+            chars,
+            offset + spans.end(index),
+            run,
+            self.ceiling,
+            self._run_word,
+            self._run_char,
+            window.named(),
+            {"offenders": offenders, "run": run},
+        )
+        if not self._past_trip:
+            self.words, self.chars = words, chars
+            if run > self._best.value:
+                self._best = Peak(run, self._run_word, self._run_char, window.named())
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain JSON; ``restore`` continues from it identically."""
+        return {
+            "words": self.words,
+            "chars": self.chars,
+            "pending": self._splitter.pending,
+            "window": self._window.snapshot(),
+            "run": [self._run, self._run_word, self._run_char],
+            "best": self._best.to_json(),
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state that ``snapshot`` returned."""
+        self.words, self.chars = state["words"], state["chars"]
+        self._splitter = Splitter(state["pending"])
+        self._window.restore(state["window"])
+        self._run, self._run_word, self._run_char = state["run"]
+        self._best = Peak.from_json(state["best"])
+        self.verdict = None if state["verdict"] is None else Verdict.from_json(state["verdict"])

@@ -1,0 +1,130 @@
+"""The most recent words of a text as hashes, and which of them are over-represented."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from loopcli.words import word_hash
+
+# Words named in a verdict; more would not help a reader.
+_MAX_NAMED = 8
+
+
+def named(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the words of ``counts``, the most frequent first, the first few only."""
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    return tuple(ranked[:_MAX_NAMED])
+
+
+class WordWindow:
+    """The last ``width`` words; a word *offends* while more than ``threshold`` are equal to it.
+
+    Words are kept as 64-bit hashes, ``width`` x 8 bytes; only those that offend
+    right now, at most ``width / threshold`` of them, are kept as text.
+    """
+
+    __slots__ = ("_counts", "_last", "_oldest", "_ring", "offenders", "threshold", "width")
+
+    def __init__(self, width: int, threshold: int) -> None:
+        self.width = width
+        self.threshold = threshold
+        # Grows up to `width`, from then on the word at `_oldest` is overwritten.
+        self._ring = array("Q")
+        self._oldest = 0
+        self._counts: dict[int, int] = {}
+        self._last: tuple[int, int | None, str] = (0, None, "")
+        self.offenders: dict[int, str] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether ``width`` words have been seen."""
+        return len(self._ring) == self.width
+
+    @property
+    def missing(self) -> int:
+        """How many more words fill the window."""
+        return self.width - len(self._ring)
+
+    def push(self, word: str) -> None:
+        """Let ``word`` enter, then, if the window was full, the oldest leave."""
+        key = word_hash(word)
+        counts, offenders = self._counts, self.offenders
+        count = counts.get(key, 0) + 1
+        counts[key] = count
+        if count == self.threshold + 1:
+            offenders[key] = word
+        if len(self._ring) < self.width:
+            self._ring.append(key)
+            self._last = key, None, ""
+            return
+        old = self._ring[self._oldest]
+        self._ring[self._oldest] = key
+        self._oldest = (self._oldest + 1) % self.width
+        count = counts[old] - 1
+        gone = offenders.pop(old) if count == self.threshold else ""
+        if count:
+            counts[old] = count
+        else:
+            del counts[old]
+        self._last = key, old, gone
+
+    def named(self) -> tuple[str, ...]:
+        """Return the offending words, the most frequent first."""
+        return named({word: self._counts[key] for key, word in self.offenders.items()})
+
+    def named_before(self) -> tuple[str, ...]:
+        """Return what ``named`` said before the last ``push``."""
+        entered, left, gone = self._last
+        texts = dict(self.offenders)
+        if left is not None and gone:
+            texts[left] = gone
+        before = {key: self._counts.get(key, 0) for key in texts}
+        for key, change in ((entered, -1), (left, 1)):
+            if key in before:
+                before[key] += change
+        return named({texts[key]: n for key, n in before.items() if n > self.threshold})
+
+    def hashes(self) -> list[int]:
+        """Return the hashes in the window, the oldest first."""
+        ring = self._ring.tolist()
+        return ring[self._oldest :] + ring[: self._oldest]
+
+    def counts(self) -> Mapping[int, int]:
+        """Return how often each hash occurs in the window."""
+        return self._counts
+
+    def extend(self, words: Sequence[str]) -> None:
+        """Let many words enter at once: as if pushed one by one, looked at in the end only."""
+        recent = words[-self.width :]
+        keys = [word_hash(word) for word in recent]
+        texts = self.offenders | dict(zip(keys, recent, strict=True))
+        self._ring = array("Q", (self.hashes() + keys)[-self.width :])
+        self._oldest = 0
+        self._counts = dict(Counter(self._ring))
+        self.offenders = {
+            key: texts[key] for key, count in self._counts.items() if count > self.threshold
+        }
+
+    def extended(self, words: Sequence[str]) -> WordWindow:
+        """Return a copy that ``words`` have entered."""
+        copy = WordWindow(self.width, self.threshold)
+        copy.restore(self.snapshot())
+        copy.extend(words)
+        return copy
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain JSON."""
+        return {
+            "hashes": self.hashes(),
+            "offenders": [[key, word] for key, word in self.offenders.items()],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state that ``snapshot`` returned."""
+        self._ring = array("Q", state["hashes"])
+        self._oldest = 0
+        self._counts = dict(Counter(self._ring))
+        self.offenders = {key: word for key, word in state["offenders"]}

@@ -1,0 +1,107 @@
+"""What a word is: a run of characters between whitespace, in slices of at most 128.
+
+A word is complete when whitespace follows it, or when it has reached
+``MAX_WORD`` characters; what is cut at that width is a slice of the stream
+rather than a lexical word, and that is what makes a loop without whitespace
+visible. A reply's unfinished last word is never counted: a reply that ends is
+not looping.
+
+Whitespace is the Unicode property White_Space. ``str.split`` also splits at
+U+001C to U+001F, which do not have that property; a text that holds one of
+them takes the slow path.
+"""
+
+from __future__ import annotations
+
+import re
+
+from xxhash import xxh3_64_intdigest
+
+# Comfortably above any identifier, URL or base64 line that a model writes as
+# one run, so that an ordinary reply is split lexically (gg's figure).
+MAX_WORD = 128
+
+_WHITESPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_RUN = re.compile(f"[^{_WHITESPACE}]{{1,{MAX_WORD}}}")
+_SPLIT_ONLY_FOR_PYTHON = "\x1c\x1d\x1e\x1f"
+
+
+def word_hash(word: str) -> int:
+    """Return the word's 64-bit identity; lone surrogates are words like any other."""
+    return xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
+
+
+class Spans:
+    """Where the words that one ``feed`` completed lie in its text.
+
+    Built only when a position is asked for, which most texts never need.
+    """
+
+    __slots__ = ("_ends", "_joined", "_lead", "_starts")
+
+    def __init__(self, joined: str, lead: int) -> None:
+        self._joined = joined
+        self._lead = lead
+        self._starts: list[int] | None = None
+        self._ends: list[int] = []
+
+    def _locate(self) -> list[int]:
+        if self._starts is None:
+            self._starts = []
+            for match in _RUN.finditer(self._joined):
+                self._starts.append(match.start() - self._lead)
+                # The whitespace that completes a word belongs to it; a full
+                # slice is complete without any.
+                whole = match.end() - match.start() == MAX_WORD
+                self._ends.append(match.end() + (not whole) - self._lead)
+        return self._starts
+
+    def start(self, index: int) -> int:
+        """Return the offset of a word's first character; negative if it came earlier."""
+        return self._locate()[index]
+
+    def end(self, index: int) -> int:
+        """Return how many characters of the text had been read when the word was complete."""
+        self._locate()
+        return self._ends[index]
+
+
+class Splitter:
+    """Splits a text that arrives in pieces into words; where it is cut never matters.
+
+    >>> splitter = Splitter()
+    >>> splitter.feed("cons")[0], splitter.feed("tructTile")[0], splitter.feed("Map ")[0]
+    ([], [], ['constructTileMap'])
+    """
+
+    __slots__ = ("pending",)
+
+    def __init__(self, pending: str = "") -> None:
+        self.pending = pending
+
+    def feed(self, text: str) -> tuple[list[str], Spans]:
+        """Return the words that ``text`` completes, and their places in it."""
+        lead = len(self.pending)
+        joined = self.pending + text if lead else text
+        spans = Spans(joined, lead)
+        if not text:
+            return [], spans
+        words = _split(joined)
+        self.pending = ""
+        if words and len(words[-1]) < MAX_WORD and not _is_whitespace(joined[-1]):
+            self.pending = words.pop()
+        return words, spans
+
+
+def _is_whitespace(character: str) -> bool:
+    return character.isspace() and character not in _SPLIT_ONLY_FOR_PYTHON
+
+
+def _split(text: str) -> list[str]:
+    for separator in _SPLIT_ONLY_FOR_PYTHON:
+        if separator in text:
+            return _RUN.findall(text)
+    words = text.split()
+    if len(text) >= MAX_WORD and max(map(len, words), default=0) > MAX_WORD:
+        return _RUN.findall(text)
+    return words
