@@ -36,7 +36,7 @@ class Verdict:
     onset_char: int | None = None
     repeated: tuple[str, ...] = ()
     facts: Mapping[str, int | str] = field(default_factory=dict)
-    lane: Lane = Lane()
+    lane: Lane = field(default_factory=Lane)
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON."""

@@ -26,7 +26,7 @@ class WordWindow:
     right now, at most ``width / threshold`` of them, are kept as text.
     """
 
-    __slots__ = ("_counts", "_last", "_oldest", "_ring", "offenders", "threshold", "width")
+    __slots__ = ("_last", "_oldest", "_ring", "counts", "offenders", "threshold", "width")
 
     def __init__(self, width: int, threshold: int) -> None:
         self.width = width
@@ -34,7 +34,7 @@ class WordWindow:
         # Grows up to `width`, from then on the word at `_oldest` is overwritten.
         self._ring = array("Q")
         self._oldest = 0
-        self._counts: dict[int, int] = {}
+        self.counts: dict[int, int] = {}
         self._last: tuple[int, int | None, str] = (0, None, "")
         self.offenders: dict[int, str] = {}
 
@@ -51,7 +51,7 @@ class WordWindow:
     def push(self, word: str) -> None:
         """Let ``word`` enter, then, if the window was full, the oldest leave."""
         key = word_hash(word)
-        counts, offenders = self._counts, self.offenders
+        counts, offenders = self.counts, self.offenders
         count = counts.get(key, 0) + 1
         counts[key] = count
         if count == self.threshold + 1:
@@ -73,7 +73,7 @@ class WordWindow:
 
     def named(self) -> tuple[str, ...]:
         """Return the offending words, the most frequent first."""
-        return named({word: self._counts[key] for key, word in self.offenders.items()})
+        return named({word: self.counts[key] for key, word in self.offenders.items()})
 
     def named_before(self) -> tuple[str, ...]:
         """Return what ``named`` said before the last ``push``."""
@@ -81,7 +81,7 @@ class WordWindow:
         texts = dict(self.offenders)
         if left is not None and gone:
             texts[left] = gone
-        before = {key: self._counts.get(key, 0) for key in texts}
+        before = {key: self.counts.get(key, 0) for key in texts}
         for key, change in ((entered, -1), (left, 1)):
             if key in before:
                 before[key] += change
@@ -92,20 +92,18 @@ class WordWindow:
         ring = self._ring.tolist()
         return ring[self._oldest :] + ring[: self._oldest]
 
-    def counts(self) -> Mapping[int, int]:
-        """Return how often each hash occurs in the window."""
-        return self._counts
-
     def extend(self, words: Sequence[str]) -> None:
         """Let many words enter at once: as if pushed one by one, looked at in the end only."""
         recent = words[-self.width :]
-        keys = [word_hash(word) for word in recent]
-        texts = self.offenders | dict(zip(keys, recent, strict=True))
+        hashed = {word: word_hash(word) for word in set(recent)}
+        keys = [hashed[word] for word in recent]
         self._ring = array("Q", (self.hashes() + keys)[-self.width :])
         self._oldest = 0
-        self._counts = dict(Counter(self._ring))
+        self.counts = dict(Counter(self._ring))
+        # A word that offends without being among the new ones did so before.
+        texts = self.offenders | {hashed[word]: word for word in hashed}
         self.offenders = {
-            key: texts[key] for key, count in self._counts.items() if count > self.threshold
+            key: texts[key] for key, count in self.counts.items() if count > self.threshold
         }
 
     def extended(self, words: Sequence[str]) -> WordWindow:
@@ -126,5 +124,5 @@ class WordWindow:
         """Take over the state that ``snapshot`` returned."""
         self._ring = array("Q", state["hashes"])
         self._oldest = 0
-        self._counts = dict(Counter(self._ring))
-        self.offenders = {key: word for key, word in state["offenders"]}
+        self.counts = dict(Counter(self._ring))
+        self.offenders = dict(state["offenders"])

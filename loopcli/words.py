@@ -37,32 +37,30 @@ class Spans:
     Built only when a position is asked for, which most texts never need.
     """
 
-    __slots__ = ("_ends", "_joined", "_lead", "_starts")
+    __slots__ = ("_ends", "_lead", "_runs", "_starts")
 
     def __init__(self, joined: str, lead: int) -> None:
-        self._joined = joined
+        self._runs = _RUN.finditer(joined)
         self._lead = lead
-        self._starts: list[int] | None = None
+        self._starts: list[int] = []
         self._ends: list[int] = []
 
-    def _locate(self) -> list[int]:
-        if self._starts is None:
-            self._starts = []
-            for match in _RUN.finditer(self._joined):
-                self._starts.append(match.start() - self._lead)
-                # The whitespace that completes a word belongs to it; a full
-                # slice is complete without any.
-                whole = match.end() - match.start() == MAX_WORD
-                self._ends.append(match.end() + (not whole) - self._lead)
-        return self._starts
+    def _locate(self, index: int) -> None:
+        while len(self._starts) <= index:
+            start, end = next(self._runs).span()
+            self._starts.append(start - self._lead)
+            # The whitespace that completes a word belongs to it; a full slice
+            # is complete without any.
+            self._ends.append(end + (end - start < MAX_WORD) - self._lead)
 
     def start(self, index: int) -> int:
         """Return the offset of a word's first character; negative if it came earlier."""
-        return self._locate()[index]
+        self._locate(index)
+        return self._starts[index]
 
     def end(self, index: int) -> int:
         """Return how many characters of the text had been read when the word was complete."""
-        self._locate()
+        self._locate(index)
         return self._ends[index]
 
 
@@ -101,7 +99,18 @@ def _split(text: str) -> list[str]:
     for separator in _SPLIT_ONLY_FOR_PYTHON:
         if separator in text:
             return _RUN.findall(text)
-    words = text.split()
-    if len(text) >= MAX_WORD and max(map(len, words), default=0) > MAX_WORD:
-        return _RUN.findall(text)
-    return words
+    return _RUN.findall(text) if _has_slices(text) else text.split()
+
+
+def _has_slices(text: str) -> bool:
+    """Tell whether a run in ``text`` may be longer than a word, in a few steps a kilobyte."""
+    at, last = 0, len(text) - MAX_WORD
+    while at < last:
+        end = at + MAX_WORD + 1
+        found = text.rfind(" ", at, end)
+        if found < at:
+            found = text.rfind("\n", at, end)
+            if found < at:
+                return True
+        at = found + 1
+    return False

@@ -11,10 +11,13 @@ block is stepped through, counting only those words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import TypeVar
 
 from loopcli.window import WordWindow
 from loopcli.words import word_hash
+
+_Key = TypeVar("_Key", int, str)
 
 # A block shorter than this costs more to count than to step through.
 _MIN_BLOCK = 256
@@ -29,47 +32,66 @@ def saturated_stretches(
     that touch belong to one stretch.
     """
     size = max(window.width, _MIN_BLOCK)
-    tail: Sequence[Hashable] = window.hashes()
-    counts: Mapping[Hashable, int] = window.counts()
-    heavy = _heavy(counts, window.threshold)
+    tail: Sequence[str] = ()
+    before: Mapping[str, int] = {}
+    before_heavy: Sequence[int] | Sequence[str] = _heavy(window.counts, window.threshold)
     for start in range(0, len(words), size):
         block = words[start : start + size]
-        # What came before is known by hash only, so the first block is
-        # compared by hash; from then on the words themselves serve.
-        keys: Sequence[Hashable] = block if start else list(map(word_hash, block))
-        before, now = counts, Counter(keys)
-        before_heavy, heavy = heavy, _heavy(now, window.threshold)
+        now = Counter(block)
+        heavy = _heavy(now, window.threshold)
         if len(before_heavy) + len(heavy) >= breadth:
-            suspects = {
-                key
-                for key in (*before_heavy, *heavy)
-                if before.get(key, 0) + now.get(key, 0) > window.threshold
-            }
-            if len(suspects) >= breadth:
-                for first, end in _step(window, tail, keys, suspects, breadth):
-                    yield start + first, start + end
-        counts, tail = now, keys
-        if not start:
-            tail = block
-            counts = Counter(block)
-            heavy = _heavy(counts, window.threshold)
+            if start:
+                found = _inside(window, tail, before, block, now, {*before_heavy, *heavy}, breadth)
+            else:
+                found = _across(window, block, heavy, breadth)
+            for first, end in found:
+                yield start + first, start + end
+        tail, before, before_heavy = block, now, heavy
 
 
-def _heavy(counts: Mapping[Hashable, int], threshold: int) -> list[Hashable]:
+def _across(
+    window: WordWindow, block: Sequence[str], heavy: Sequence[str], breadth: int
+) -> Iterator[tuple[int, int]]:
+    """Look at the first block: what came before it is known by hash only."""
+    keys = list(map(word_hash, block))
+    candidates = {*_heavy(window.counts, window.threshold), *map(word_hash, heavy)}
+    return _inside(window, window.hashes(), window.counts, keys, Counter(keys), candidates, breadth)
+
+
+def _inside(
+    window: WordWindow,
+    tail: Sequence[_Key],
+    before: Mapping[_Key, int],
+    block: Sequence[_Key],
+    now: Mapping[_Key, int],
+    candidates: Set[_Key],
+    breadth: int,
+) -> Iterator[tuple[int, int]]:
+    suspects = {
+        key for key in candidates if before.get(key, 0) + now.get(key, 0) > window.threshold
+    }
+    if len(suspects) < breadth:
+        return iter(())
+    return _step(window, tail, block, suspects, breadth)
+
+
+def _heavy(counts: Mapping[_Key, int], threshold: int) -> list[_Key]:
     half = threshold // 2
+    if max(counts.values(), default=0) <= half:
+        return []
     return [key for key, count in counts.items() if count > half]
 
 
 def _step(
     window: WordWindow,
-    tail: Sequence[Hashable],
-    keys: Sequence[Hashable],
-    suspects: Set[Hashable],
+    tail: Sequence[_Key],
+    keys: Sequence[_Key],
+    suspects: Set[_Key],
     breadth: int,
 ) -> Iterator[tuple[int, int]]:
     """Walk through one block counting the suspects; ``tail`` ends with the window before it."""
     width, threshold = window.width, window.threshold
-    recent = tail[-width:]
+    recent: Sequence[_Key] = tail[-width:]
     counts = dict.fromkeys(suspects, 0)
     for key in recent:
         if key in counts:

@@ -15,8 +15,9 @@ through stretches that hold words frequent enough to matter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from loopcli.errors import ConfigError
@@ -95,7 +96,9 @@ class SaturationRule:
         self._window = WordWindow(self.config.window_words, self.config.repeat_threshold)
         self._run = 0
         self._run_word = 0
-        self._run_char = 0
+        # Where the run began, in characters; while its words are at hand it
+        # is a function, because most runs end before anybody asks.
+        self._run_char: int | Callable[[], int] = 0
         self._best = Peak()
 
     @property
@@ -112,7 +115,7 @@ class SaturationRule:
     def peak(self) -> Peak:
         """The longest saturated run so far, whether the window was full or not."""
         if self._run > self._best.value:
-            return Peak(self._run, self._run_word, self._run_char, self._window.named())
+            return self._peak(self._run, self._window.named())
         return self._best
 
     def update(self, event: Event) -> Verdict | None:
@@ -144,6 +147,8 @@ class SaturationRule:
             ended = self._batch(words, spans, offset)
         else:
             ended = self._one_by_one(words, spans, offset)
+        if self._run:
+            self._locate_run()
         if not ended:
             self.words += len(words)
             self.chars += len(text)
@@ -161,14 +166,14 @@ class SaturationRule:
                     if not self._past_trip:
                         return True
             elif self._run:
-                self._end_run(window.named_before())
+                self._end_run(window.named_before)
         return False
 
     def _batch(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
         before, ended = self._window, 0
         for first, end in saturated_stretches(before, words, self.config.min_offenders):
             if self._run and first > ended:
-                self._end_run(before.extended(words[:ended]).named())
+                self._end_run(partial(self._named_after, words[:ended]))
             if not self._run:
                 self._begin_run(first, spans)
             fires = max(first, first + self.ceiling - self._run - 1, before.missing - 1)
@@ -181,18 +186,29 @@ class SaturationRule:
             self._run += end - first
             ended = end
         if self._run and ended < len(words):
-            self._end_run(before.extended(words[:ended]).named())
+            self._end_run(partial(self._named_after, words[:ended]))
         self._window.extend(words)
         return False
 
+    def _named_after(self, words: Sequence[str]) -> tuple[str, ...]:
+        return self._window.extended(words).named()
+
     def _begin_run(self, index: int, spans: Spans) -> None:
         self._run_word = self.words + index
-        self._run_char = self.chars + spans.start(index)
+        self._run_char = lambda: self.chars + spans.start(index)
 
-    def _end_run(self, repeated: tuple[str, ...]) -> None:
+    def _locate_run(self) -> int:
+        if not isinstance(self._run_char, int):
+            self._run_char = self._run_char()
+        return self._run_char
+
+    def _end_run(self, named: Callable[[], tuple[str, ...]]) -> None:
         if self._run > self._best.value:
-            self._best = Peak(self._run, self._run_word, self._run_char, repeated)
+            self._best = self._peak(self._run, named())
         self._run = 0
+
+    def _peak(self, run: int, repeated: tuple[str, ...]) -> Peak:
+        return Peak(run, self._run_word, self._locate_run(), repeated)
 
     def _fire(self, index: int, spans: Spans, offset: int, run: int, window: WordWindow) -> None:
         """State the verdict of the word at ``index``; ``window`` is what that word left."""
@@ -212,14 +228,14 @@ class SaturationRule:
             run,
             self.ceiling,
             self._run_word,
-            self._run_char,
+            self._locate_run(),
             window.named(),
             {"offenders": offenders, "run": run},
         )
         if not self._past_trip:
             self.words, self.chars = words, chars
             if run > self._best.value:
-                self._best = Peak(run, self._run_word, self._run_char, window.named())
+                self._best = self._peak(run, window.named())
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON; ``restore`` continues from it identically."""
@@ -228,7 +244,7 @@ class SaturationRule:
             "chars": self.chars,
             "pending": self._splitter.pending,
             "window": self._window.snapshot(),
-            "run": [self._run, self._run_word, self._run_char],
+            "run": [self._run, self._run_word, self._locate_run()],
             "best": self._best.to_json(),
             "verdict": None if self.verdict is None else self.verdict.to_json(),
         }

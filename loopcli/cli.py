@@ -1,0 +1,215 @@
+"""The command line: what is written becomes settings, and a command acts on them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from loopcli import __version__, options
+from loopcli.commands.filter import Filter, FilterSettings
+from loopcli.detector import Detector
+from loopcli.errors import ConfigError
+from loopcli.output.base import Renderer
+from loopcli.output.jsonl import JsonLinesRenderer
+from loopcli.output.text import TextRenderer
+from loopcli.readers.auto import READERS, reader
+from loopcli.rules import table
+from loopcli.status import Status
+from loopcli.watch import Watch
+
+_HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
+_EPILOG = """\b
+Exit status:
+  0 clean   1 trouble   2 usage   3 a loop   4 the length backstop
+  5 malformed stream   6 upstream error   7 a time limit   128+n signal n
+"""
+
+
+@click.group(
+    invoke_without_command=True, context_settings=_HELP, epilog=_EPILOG, no_args_is_help=False
+)
+@click.option(
+    "--input",
+    "input_",
+    type=click.Choice(sorted(READERS)),
+    default="auto",
+    help="What standard input is; auto looks at the first bytes.  [default: auto]",
+)
+@options.rule_options
+@click.option("--hold", is_flag=True, help="Print nothing until the reply has ended clean.")
+@click.option("--dry-run", is_flag=True, help="Judge and report, but never cut the stream.")
+@click.option(
+    "--emit",
+    type=click.Choice(["raw", "text"]),
+    default="raw",
+    help="Print the bytes as they came, or the reply's text.  [default: raw]",
+)
+@click.option(
+    "--trip-event", is_flag=True, help="After a trip end an SSE stream with an error event."
+)
+@click.option("--strict", is_flag=True, help="Take a stream without an end mark as malformed.")
+@click.option(
+    "--idle-timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="Give up when no delta has come for this long; 0 is for ever.  [default: 0]",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="Give up when the stream has not ended after this long.  [default: 0]",
+)
+@click.option("--report", metavar="FILE", help="Write what happens to FILE, as JSON Lines.")
+@click.option("--json", "json_", is_flag=True, help="Messages as JSON Lines, not for people.")
+@click.option("--progress", is_flag=True, help="Show the gauge on a terminal while reading.")
+@click.option("-q", "--quiet", is_flag=True, help="No messages; the exit status tells.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the armed rules and sum up.")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Colour the messages.  [default: auto]",
+)
+@click.version_option(__version__, "-V", "--version", message="loopcheck %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, /, **params: Any) -> int | None:
+    """Stop a language model's reply when it has become a repetition.
+
+    \b
+    curl -sN https://… | loopcheck            pass a stream through; cut a loop
+    loopcheck --dry-run < saved.sse           judge a recording, change nothing
+
+    Standard input is copied to standard output byte for byte while the rules
+    watch the model's words in it. When a rule trips, the copying stops at once
+    and the exit status is 3.
+    """
+    if ctx.invoked_subcommand is not None:
+        _refuse_flags_before(ctx)
+        return None
+    if sys.stdin is not None and sys.stdin.isatty():
+        click.echo(ctx.get_usage() + "\nTry 'loopcheck --help'.", err=True)
+        return Status.USAGE
+    return _filter(ctx, params)
+
+
+def _refuse_flags_before(ctx: click.Context) -> None:
+    for name in ctx.params:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            flag = "--" + name.rstrip("_").replace("_", "-")
+            raise click.UsageError(
+                f"{flag} belongs to the filter; write it after `{ctx.invoked_subcommand}` "
+                "if that command has it"
+            )
+
+
+def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
+    _refuse_contradictions(params)
+    names = options.chosen_rules(params["rules"], params["preset"])
+    config = options.saturation_config(ctx, params)
+    armed = options.arm(config, past_trip=params["dry_run"])
+    watch = Watch(reader(params["input_"]), Detector(armed))
+    settings = FilterSettings(
+        hold=params["hold"],
+        dry_run=params["dry_run"],
+        emit_text=params["emit"] == "text",
+        trip_event=params["trip_event"],
+        strict=params["strict"],
+        progress=params["progress"],
+        idle_timeout=params["idle_timeout"],
+        timeout=params["timeout"],
+    )
+    knobs = {knob.name: getattr(config, knob.name) for knob in table.SATURATION.knobs}
+    info = {
+        "version": __version__,
+        "input": params["input_"],
+        "rules": dict.fromkeys(names, knobs),
+        "armed": table.armed_line(config),
+    }
+    with contextlib.ExitStack() as stack:
+        renderers, report = _renderers(params, stack)
+        warning = table.saturation_warning(config)
+        run = Filter(watch, settings, renderers)
+        return run.run(info, warning, report)
+
+
+def _refuse_contradictions(params: dict[str, Any]) -> None:
+    if params["trip_event"]:
+        for other in ("hold", "dry_run"):
+            if params[other]:
+                flag = "--" + other.replace("_", "-")
+                raise click.UsageError(f"--trip-event and {flag} exclude each other")
+        if params["emit"] == "text":
+            raise click.UsageError("--trip-event and --emit text exclude each other")
+    if params["quiet"] and (params["verbose"] or params["json_"]):
+        raise click.UsageError("--quiet and --verbose or --json exclude each other")
+
+
+def _renderers(
+    params: dict[str, Any], stack: contextlib.ExitStack
+) -> tuple[list[Renderer], JsonLinesRenderer | None]:
+    renderers: list[Renderer] = []
+    if params["progress"] and sys.stderr is not None and sys.stderr.isatty():
+        from loopcli.output.progress import ProgressRenderer
+
+        renderers.append(ProgressRenderer(sys.stderr))
+    report = None
+    if params["report"]:
+        file = open(params["report"], "wb", buffering=0)  # noqa: SIM115
+        report = JsonLinesRenderer(stack.enter_context(file))
+        renderers.append(report)
+    if params["json_"]:
+        renderers.append(JsonLinesRenderer(os.fdopen(os.dup(2), "wb", buffering=0)))
+    elif not params["quiet"] and sys.stderr is not None:
+        color = options.use_color(params["color"])
+        renderers.append(TextRenderer(sys.stderr, color=color, verbose=params["verbose"]))
+    return renderers, report
+
+
+@cli.command()
+def rules() -> None:
+    """Show every rule, its knobs, and what it cannot see."""
+    for entry in table.RULES.values():
+        click.echo(f"{entry.name}: {entry.title}")
+        click.echo(f"  source: {entry.source}")
+        click.echo(f"  watches: {', '.join(entry.channels)}")
+        for knob in entry.knobs:
+            click.echo(f"  {knob.flag} (default {knob.default})\n      {knob.help}")
+        click.echo("  cannot see:")
+        for spot in entry.blind_spots:
+            click.echo(f"    - {spot}")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return the exit status; never raises."""
+    try:
+        result = cli.main(argv, prog_name="loopcheck", standalone_mode=False)
+        return result if isinstance(result, int) else Status.CLEAN
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.UsageError as error:
+        return _fail(Status.USAGE, error.format_message(), "try 'loopcheck --help'")
+    except ConfigError as error:
+        return _fail(Status.USAGE, *error.defects)
+    except (click.Abort, KeyboardInterrupt):
+        from signal import SIGINT
+
+        from loopcli.stdio import die_by
+
+        return die_by(SIGINT)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(Status.TROUBLE, f"{where}{error.strerror or error}")
+
+
+def _fail(status: Status, *lines: str) -> Status:
+    with contextlib.suppress(OSError):
+        for line in lines:
+            print(f"loopcheck: {line}", file=sys.stderr, flush=True)
+    return status

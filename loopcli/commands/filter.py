@@ -1,0 +1,262 @@
+"""The filter: standard input to standard output, judged on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+import orjson
+
+from loopcli.events import Channel, Event, Note, Problem, Text, UpstreamError
+from loopcli.output.base import Renderer, Summary
+from loopcli.output.jsonl import JsonLinesRenderer
+from loopcli.status import Status, worst
+from loopcli.stdio import ReaderGoneError, Source, TimeLimitError, die_by, write_all
+from loopcli.verdicts import LENGTH, Verdict
+from loopcli.watch import End, Ruling, Watch
+
+STDIN, STDOUT = 0, 1
+# A reply is rarely longer; what is goes to a temporary file.
+_HELD_IN_MEMORY = 8 * 1024 * 1024
+_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
+
+
+@dataclass(frozen=True, slots=True)
+class FilterSettings:
+    """What the flags of the filter say, apart from the rules."""
+
+    hold: bool = False
+    dry_run: bool = False
+    emit_text: bool = False
+    trip_event: bool = False
+    strict: bool = False
+    progress: bool = False
+    idle_timeout: float = 0
+    timeout: float = 0
+
+
+class Output:
+    """Standard output: at once, or held until the reply has ended clean."""
+
+    def __init__(self, fd: int, *, hold: bool) -> None:
+        self._fd = fd
+        self._held = SpooledTemporaryFile(_HELD_IN_MEMORY) if hold else None  # noqa: SIM115
+        self._last = b""
+        self.written = 0
+
+    def write(self, data: bytes) -> None:
+        """Write, or hold."""
+        if not data:
+            return
+        if self._held is not None:
+            self._held.write(data)
+            return
+        write_all(self._fd, data)
+        self.written += len(data)
+        self._last = (self._last + data)[-4:] if len(data) < 4 else data[-4:]
+
+    @property
+    def at_blank_line(self) -> bool:
+        """Whether an SSE event may begin here."""
+        return not self.written or self._last.endswith(_BLANK_LINES)
+
+    def release(self) -> None:
+        """Write what is held."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.seek(0)
+            while data := held.read(1 << 20):
+                self.write(data)
+
+    def close(self) -> None:
+        """Close; this is where some file systems say that writing failed."""
+        if self._held is not None:
+            self._held.close()
+        os.close(self._fd)
+
+
+class Filter:
+    """One run of the filter; ``run`` returns the exit status."""
+
+    def __init__(self, watch: Watch, settings: FilterSettings, renderers: Sequence[Renderer]):
+        self._watch = watch
+        self._settings = settings
+        self._renderers = renderers
+        self._output = Output(STDOUT, hold=settings.hold)
+        self._source = Source(STDIN, STDOUT, idle=settings.idle_timeout, total=settings.timeout)
+        self._statuses = [Status.CLEAN]
+        self._read = 0
+        self._judging = True
+        self._tripped = False
+        self._end: End | None = None
+
+    def run(self, info: dict[str, Any], warning: str, report: JsonLinesRenderer | None) -> int:
+        """Copy and judge until the input ends, a rule trips, or a limit passes."""
+        self._tell(lambda renderer: renderer.begin(info))
+        if warning:
+            self._warn(warning)
+        signalled = 0
+        try:
+            self._copy()
+        except TimeLimitError as limit:
+            self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
+            self._problem(str(limit), kind="time-limit")
+        except ReaderGoneError:
+            self._end, signalled = End.INTERRUPTED, signal.SIGPIPE
+        except KeyboardInterrupt:
+            self._end, signalled = End.INTERRUPTED, signal.SIGINT
+        except OSError as error:
+            self._stop(End.INTERRUPTED, Status.TROUBLE)
+            self._problem(f"{error.strerror or error}", kind="io")
+        if not signalled:
+            signalled = self._finish_output()
+        summary = self._summary()
+        self._tell(lambda renderer: renderer.end(summary))
+        if report is not None and report.error is not None:
+            self._problem(f"the report is incomplete: {report.error.strerror}", kind="io")
+            return worst((summary.status, Status.TROUBLE))
+        return die_by(signalled) if signalled else summary.status
+
+    def _copy(self) -> None:
+        for data in self._source:
+            before = self._watch.progress
+            cut = self._judge(self._watch.feed, data)
+            if self._watch.progress != before:
+                self._source.touch()
+            if not self._settings.emit_text:
+                keep = len(data) if cut is None else max(0, cut - self._read)
+                self._output.write(data[:keep])
+            self._read += len(data)
+            if cut is not None:
+                self._trip_event()
+                return
+            self._tick()
+        if self._judge(lambda _: self._watch.close(), b"") is None:
+            self._check_end()
+
+    def _judge(self, step: Callable[[bytes], Any], data: bytes) -> int | None:
+        """Judge what a read brought; return the byte to cut at if the stream ends here."""
+        if not self._judging:
+            return None
+        try:
+            for event, rulings in step(data):
+                cut = self._rule(event, rulings, len(data))
+                if cut is not None:
+                    return cut
+        except (ReaderGoneError, OSError, KeyboardInterrupt):
+            raise
+        except Exception as error:  # a bug of ours must not cost the user the stream
+            self._judging = False
+            self._statuses.append(Status.TROUBLE)
+            self._problem(f"cannot judge on, the rest passes unjudged: {error!r}", kind="bug")
+        return None
+
+    def _rule(self, event: Event, rulings: Sequence[Ruling], size: int) -> int | None:
+        for ruling in rulings:
+            self._statuses.append(_status_of(ruling.verdict))
+            for renderer in self._renderers:
+                renderer.verdict(ruling, self._read + size)
+            if not self._settings.dry_run:
+                self._tripped = True
+                self._emit(event, ruling.verdict.offset)
+                return ruling.cut
+        self._emit(event, None)
+        match event:
+            case Problem(message, line):
+                self._statuses.append(Status.MALFORMED)
+                self._problem(message, line=line)
+            case UpstreamError(message, line, _, code):
+                self._statuses.append(Status.UPSTREAM)
+                label = f"upstream error {code}" if code else "upstream error"
+                self._problem(f"{label}: {message}", line=line, kind="upstream")
+            case Note(message):
+                self._warn(message)
+        return None
+
+    def _emit(self, event: Event, size: int | None) -> None:
+        """Write the reply's text, if that is what is wanted: the first choice's content."""
+        if not self._settings.emit_text or not isinstance(event, Text):
+            return
+        if event.lane.channel is Channel.CONTENT and event.lane.choice == 0:
+            self._output.write(event.text[:size].encode("utf-8", "replace"))
+
+    def _trip_event(self) -> None:
+        if not self._settings.trip_event:
+            return
+        if self._watch.story.format == "text":
+            self._warn("--trip-event adds nothing to plain text")
+            return
+        error = {
+            "message": "the model's reply became a repetition and was stopped by loopcheck",
+            "type": "model_response_loop",
+            "param": None,
+            "code": "model_response_loop",
+        }
+        gap = b"" if self._output.at_blank_line else b"\n\n"
+        self._output.write(gap + b"data: " + orjson.dumps({"error": error}))
+        self._output.write(b"\n\ndata: [DONE]\n\n")
+
+    def _check_end(self) -> None:
+        story = self._watch.story
+        if self._judging and story.end() is End.CUT:
+            self._warn("the stream was cut: it ended without a finish_reason or [DONE]")
+            if self._settings.strict:
+                self._statuses.append(Status.MALFORMED)
+
+    def _finish_output(self) -> int:
+        """Release or drop what is held, and close; return the signal to die by, or 0."""
+        try:
+            if self._settings.dry_run or worst(self._statuses) is Status.CLEAN:
+                self._output.release()
+            self._output.close()
+        except ReaderGoneError:
+            return signal.SIGPIPE
+        except OSError as error:
+            if Status.TROUBLE not in self._statuses:
+                self._problem(f"standard output: {error.strerror}", kind="io")
+            self._statuses.append(Status.TROUBLE)
+        return 0
+
+    def _summary(self) -> Summary:
+        words, chars = self._watch.totals()
+        end = End.TRIPPED if self._tripped else self._end or self._watch.story.end()
+        peaks = {name: (ceiling, peak) for name, (_, ceiling, peak) in self._watch.gauges().items()}
+        return Summary(
+            worst(self._statuses),
+            end,
+            words,
+            chars,
+            self._read,
+            self._output.written,
+            peaks,
+            self._watch.story,
+        )
+
+    def _stop(self, end: End, status: Status) -> None:
+        self._end = end
+        self._statuses.append(status)
+
+    def _tick(self) -> None:
+        if not self._settings.progress:
+            return
+        words, chars = self._watch.totals()
+        gauges = self._watch.gauges()
+        self._tell(lambda renderer: renderer.tick(words, chars, gauges))
+
+    def _problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
+        self._tell(lambda renderer: renderer.problem(message, line=line, kind=kind))
+
+    def _warn(self, message: str) -> None:
+        self._tell(lambda renderer: renderer.warning(message))
+
+    def _tell(self, say: Callable[[Renderer], None]) -> None:
+        for renderer in self._renderers:
+            say(renderer)
+
+
+def _status_of(verdict: Verdict) -> Status:
+    return Status.LENGTH if verdict.kind == LENGTH else Status.LOOP

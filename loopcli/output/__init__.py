@@ -1,0 +1,1 @@
+"""The renderers: one file each, all with the same shape."""

@@ -1,0 +1,46 @@
+"""The shape of a renderer, and what it is told at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from loopcli.status import Status
+from loopcli.verdicts import Peak
+from loopcli.watch import End, Ruling, Story
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The figures of one finished run of the filter."""
+
+    status: Status
+    end: End
+    words: int
+    chars: int
+    bytes_in: int
+    bytes_out: int
+    peaks: dict[str, tuple[int, Peak]]  # for each rule its ceiling and its peak
+    story: Story
+
+
+class Renderer(Protocol):
+    """Tells somebody what happens to a stream. It never raises for a reader that has gone."""
+
+    def begin(self, info: dict[str, Any]) -> None:
+        """Judging begins; ``info`` says with what."""
+
+    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+        """A rule fired; ``bytes_in`` is how much had been read by then."""
+
+    def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
+        """Something is wrong with the stream (``kind`` says what)."""
+
+    def warning(self, message: str) -> None:
+        """Something is worth knowing and changes nothing."""
+
+    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+        """A read has been judged."""
+
+    def end(self, summary: Summary) -> None:
+        """It is over."""

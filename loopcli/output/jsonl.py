@@ -1,0 +1,116 @@
+"""JSON Lines for machines: ``"type"`` first, one object a line, written at once."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+import orjson
+
+from loopcli.output.base import Summary
+from loopcli.verdicts import Peak
+from loopcli.watch import Ruling
+
+
+class JsonLinesRenderer:
+    """Writes a record for each thing that happens."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        # The first failure to write; told to the user once, by whoever opened the stream.
+        self.error: OSError | None = None
+
+    def begin(self, info: dict[str, Any]) -> None:
+        """Write the configuration."""
+        self._write({"type": "begin", **info})
+
+    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+        """Write a verdict; where it fired and how much had been read stand apart."""
+        verdict = ruling.verdict
+        lane = verdict.lane
+        self._write(
+            {
+                "type": "verdict",
+                "rule": verdict.rule,
+                "kind": verdict.kind,
+                "channel": lane.channel,
+                "choice": lane.choice,
+                "block": lane.block,
+                "tool": lane.tool or None,
+                "message": verdict.message,
+                **verdict.facts,
+                "words": verdict.words,
+                "chars": verdict.chars,
+                "gauge": verdict.gauge,
+                "ceiling": verdict.ceiling,
+                "repeated": list(map(_clean, verdict.repeated)),
+                "onset_word": verdict.onset_word,
+                "onset_char": verdict.onset_char,
+                "cut_byte": ruling.cut,
+                "bytes_read": bytes_in,
+            }
+        )
+
+    def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
+        """Write a problem."""
+        self._write({"type": "problem", "kind": kind, "message": _clean(message), "line": line})
+
+    def warning(self, message: str) -> None:
+        """Write a warning."""
+        self._write({"type": "problem", "kind": "warning", "message": _clean(message)})
+
+    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+        """Write nothing."""
+
+    def end(self, summary: Summary) -> None:
+        """Write the totals."""
+        story = summary.story
+        self._write(
+            {
+                "type": "end",
+                "status": int(summary.status),
+                "end": summary.end,
+                "format": story.format,
+                "words": summary.words,
+                "chars": summary.chars,
+                "bytes_in": summary.bytes_in,
+                "bytes_out": summary.bytes_out,
+                "peak": {
+                    name: {
+                        "value": peak.value,
+                        "ceiling": ceiling,
+                        "word": peak.word,
+                        "char": peak.char,
+                        "repeated": list(map(_clean, peak.repeated)),
+                    }
+                    for name, (ceiling, peak) in summary.peaks.items()
+                },
+                "finish_reason": story.finish_reason,
+                "usage": story.usage and story.usage.counts,
+                "generation_id": story.meta.generation_id or None,
+                "model": story.meta.model or None,
+                "provider": story.meta.provider or None,
+            }
+        )
+
+    def _write(self, record: dict[str, Any]) -> None:
+        if self.error is not None:
+            return
+        try:
+            self._stream.write(_dumps(record) + b"\n")
+            self._stream.flush()
+        except OSError as error:
+            self.error = error
+
+
+def _dumps(record: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(record)
+    except TypeError:  # an integer beyond 64 bits, a lone surrogate in a usage block
+        import json
+
+        return json.dumps(record).encode("ascii")
+
+
+def _clean(text: str) -> str:
+    # A lone surrogate cannot be written as UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")

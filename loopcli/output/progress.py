@@ -1,0 +1,54 @@
+"""A line on the terminal that shows how close the reply is to tripping."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+from loopcli.output.base import Summary
+from loopcli.verdicts import Peak
+from loopcli.watch import Ruling
+
+
+class ProgressRenderer:
+    """Draws the first rule's gauge against its ceiling; the line is wiped at the end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        # Here and not above: a filter that draws nothing must not pay for the import.
+        from tqdm import tqdm
+
+        self._bar: tqdm[Any] = tqdm(
+            total=0,
+            file=stream,
+            leave=False,
+            bar_format="{desc} {percentage:3.0f}%|{bar}| {postfix}",
+        )
+
+    def begin(self, info: dict[str, Any]) -> None:
+        """Nothing to draw yet."""
+
+    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+        """Make room for the line that tells it."""
+        self._bar.clear()
+
+    def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
+        """Make room for the line that tells it."""
+        self._bar.clear()
+
+    def warning(self, message: str) -> None:
+        """Make room for the line that tells it."""
+        self._bar.clear()
+
+    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+        """Draw the figures; tqdm itself keeps the rate of drawing low."""
+        for name, (gauge, ceiling, _) in gauges.items():
+            self._bar.set_description_str(f"{name} {gauge}/{ceiling}", refresh=False)
+            self._bar.total = max(ceiling, 1)
+            self._bar.set_postfix_str(f"{words:,} words, {chars:,} characters", refresh=False)
+            self._bar.update(min(gauge, ceiling) - self._bar.n)
+            if self._bar.n == 0:
+                self._bar.refresh()
+            break
+
+    def end(self, summary: Summary) -> None:
+        """Wipe the line."""
+        self._bar.close()

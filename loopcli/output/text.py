@@ -1,0 +1,94 @@
+"""Lines for people, on standard error."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any, TextIO
+
+from loopcli.output.base import Summary
+from loopcli.status import Status
+from loopcli.verdicts import LENGTH, Peak
+from loopcli.watch import Ruling
+
+_RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[33m", "\x1b[0m"
+# What a peer wrote is shown this long and no longer.
+_MAX_SHOWN = 40
+
+
+def shown(text: str, limit: int = _MAX_SHOWN) -> str:
+    """Return a peer's text quoted, escaped and shortened, safe for a terminal.
+
+    >>> print(shown("a\\x1b[2Jb"))
+    "a\\u001b[2Jb"
+    """
+    short = text if len(text) <= limit else text[: limit - 1] + "…"
+    quoted = json.dumps(short, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
+
+
+class TextRenderer:
+    """One line a message; silent about a stream that ends clean."""
+
+    def __init__(
+        self, stream: TextIO, *, color: bool = False, verbose: bool = False, quiet: bool = False
+    ) -> None:
+        self._stream = stream
+        self._color = color
+        self._verbose = verbose
+        self._quiet = quiet
+
+    def begin(self, info: dict[str, Any]) -> None:
+        """Name the configuration once, if asked to."""
+        if self._verbose:
+            self._line(info["armed"], prefix="loopcheck: ")
+
+    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+        """Say what tripped, what repeated, and where that began."""
+        verdict = ruling.verdict
+        lane = verdict.lane
+        where = "" if lane.channel == "content" else f"{lane.channel}: "
+        if lane.tool:
+            where = f"{lane.channel} of {shown(lane.tool)}: "
+        if lane.choice:
+            where = f"choice {lane.choice}: {where}"
+        line = where + verdict.message
+        if verdict.kind != LENGTH:
+            words = " ".join(map(shown, verdict.repeated))
+            line += f"; repeating {words} since character {verdict.onset_char}"
+        self._line(line, _RED)
+
+    def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
+        """Say what is wrong, and on which line."""
+        position = f"line {line}: " if line else ""
+        self._line(position + _safe(message), _RED)
+
+    def warning(self, message: str) -> None:
+        """Say what is worth knowing."""
+        if not self._quiet:
+            self._line("warning: " + _safe(message), _YELLOW)
+
+    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+        """Say nothing: a line a read would be noise."""
+
+    def end(self, summary: Summary) -> None:
+        """Sum up, if asked to."""
+        if self._verbose and summary.status is not Status.TROUBLE:
+            peaks = ", ".join(
+                f"peak {peak.value} of {ceiling} ({name})"
+                for name, (ceiling, peak) in summary.peaks.items()
+            )
+            self._line(
+                f"{summary.end}: {summary.words} words, {summary.chars} characters"
+                + (f", {peaks}" if peaks else "")
+            )
+
+    def _line(self, message: str, color: str = "", prefix: str = "loopcheck: <stdin>: ") -> None:
+        start, stop = (color, _PLAIN) if color and self._color else ("", "")
+        # If nobody listens, the stream matters more.
+        with suppress(OSError, ValueError):
+            print(f"{start}{prefix}{stop}{message}", file=self._stream, flush=True)
+
+
+def _safe(message: str) -> str:
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in message)

@@ -1,0 +1,75 @@
+"""Cuts bytes into lines at LF, CR LF and CR, and at nothing else.
+
+``bytes.splitlines`` knows those three only, but it takes a CR at the end of a
+read for a line end of its own even if the LF follows in the next read, and it
+forgets where it was; ``str.splitlines`` also cuts at U+2028 and others that
+are legal inside a JSON string.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """A line without its end. ``end`` is the byte after its line end, ``number`` counts from 1."""
+
+    content: bytes
+    end: int
+    number: int
+
+
+class LineSplitter:
+    r"""Yields complete lines; ``partial`` is what the last read left over.
+
+    >>> splitter = LineSplitter()
+    >>> [line.content for line in splitter.feed(b"a\r") + splitter.feed(b"\nb\rc")]
+    [b'a', b'b']
+    >>> splitter.close()
+    [Line(content=b'c', end=6, number=3)]
+    """
+
+    __slots__ = ("_pieces", "_size", "at", "number")
+
+    def __init__(self, at: int = 0, number: int = 0) -> None:
+        self.at = at
+        self.number = number
+        # A long line arrives in many reads: joined once, when it is complete.
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    @property
+    def partial_size(self) -> int:
+        """How many bytes wait for their line end."""
+        return self._size
+
+    def feed(self, data: bytes) -> list[Line]:
+        """Return the lines that ``data`` completes.
+
+        A CR at the end of ``data`` waits for the next byte, which may be the
+        LF that belongs to it.
+        """
+        if not data:
+            return []
+        held_cr = bool(self._pieces) and self._pieces[-1].endswith(b"\r")
+        if not held_cr and b"\n" not in data and b"\r" not in data:
+            self._pieces.append(data)
+            self._size += len(data)
+            return []
+        parts = b"".join((*self._pieces, data)).splitlines(keepends=True)
+        rest = b"" if parts[-1].endswith(b"\n") else parts.pop()
+        self._pieces, self._size = ([rest] if rest else []), len(rest)
+        return [self._line(part) for part in parts]
+
+    def _line(self, part: bytes) -> Line:
+        self.at += len(part)
+        self.number += 1
+        return Line(part.rstrip(b"\r\n"), self.at, self.number)
+
+    def close(self) -> list[Line]:
+        """Return the last line, if the input did not end with a line end."""
+        rest = b"".join(self._pieces)
+        self._pieces, self._size = [], 0
+        return [self._line(rest)] if rest else []

@@ -1,0 +1,207 @@
+"""Server-sent events: bytes into the documents that ``data:`` fields carry.
+
+Source: the WHATWG grammar, and what real servers send instead (formats.md).
+Rules of this file:
+
+- An event is complete at its blank line. A server that sends no blank lines
+  is understood, too: the next ``data:`` line completes what is pending if
+  that is a document by itself.
+- Several ``data:`` lines of one event are joined with LF; if that is not one
+  document, each line is taken as one.
+- Comments, unknown fields, and ``data:`` values that are re-sent comments
+  (``data: : PROCESSING``) are noise. An ``error`` field, which some servers
+  use for failures in mid-stream, is a document named ``error``.
+
+Most reads hold nothing but complete one-line events. Those take a path that
+splits once and parses; the first irregular byte sends the rest of the input
+down the careful path until it is at an event boundary again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+
+from loopcli.events import Event
+from loopcli.readers.base import DONE, MAX_FRAME_BYTES, Collector, Dialect, Frame
+from loopcli.readers.lines import BOM, Line, LineSplitter
+
+# An unfinished event longer than this is no longer joined to each read again.
+_MAX_TAIL = 64 * 1024
+
+
+def parse(raw: bytes) -> Any:
+    """Return the document that ``raw`` is; raises ``ValueError`` if it is none.
+
+    orjson refuses lone surrogates and NaN, which models and servers do send;
+    the standard library takes them.
+    """
+    try:
+        return orjson.loads(raw)
+    except ValueError:
+        try:
+            return json.loads(raw)
+        except RecursionError as error:
+            raise ValueError(str(error)) from error
+
+
+class SseReader:
+    """Reads an event stream whose documents ``dialect`` understands."""
+
+    def __init__(self, dialect: Dialect, *, max_frame: int = MAX_FRAME_BYTES) -> None:
+        self.name = dialect.name
+        self._dialect = dialect
+        self._out = Collector()
+        self._max_frame = max_frame
+        # Either the tail or the line splitter holds what is incomplete.
+        self._tail = b""
+        self._lines = LineSplitter()
+        self._pending: list[_Data] = []
+        self._event_name = ""
+        self._begun = False
+
+    @property
+    def progress(self) -> int:
+        """How many deltas with something in them have been read."""
+        return self._out.progress
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Return the events that ``data`` completes."""
+        if self._out.stopped:
+            return []
+        if not self._begun:
+            data = self._skip_bom(data)
+        return self._give(self._read(data))
+
+    def close(self) -> list[Event]:
+        """Return the events that the end of the input completes."""
+        if self._out.stopped:
+            return []
+        self._begun = True
+        frames = self._careful(self._lines.feed(self._tail) + self._lines.close())
+        self._tail = b""
+        # A document that the end of the input cut through makes the stream
+        # cut, not malformed.
+        if self._pending and self._pending[-1].cut_short:
+            self._pending.pop()
+        frames += self._dispatch(self._lines.at)
+        return self._give(frames, last=True)
+
+    def _give(self, frames: list[Frame], *, last: bool = False) -> list[Event]:
+        self._dialect.take(frames, self._out)
+        size = self._lines.partial_size + sum(len(data.value) for data in self._pending)
+        if size > self._max_frame:
+            message = f"more than {self._max_frame} bytes with no line break that ends the event"
+            self._out.problem(message, self._lines.number + 1, self._lines.at)
+        if last and not self._out.stopped:
+            self._dialect.close(self._out)
+        return self._out.take()
+
+    def _skip_bom(self, data: bytes) -> bytes:
+        data, self._tail = self._tail + data, b""
+        if len(data) < len(BOM) and BOM.startswith(data):
+            self._tail = data
+            return b""
+        self._begun = True
+        if data.startswith(BOM):
+            self._lines.at = len(BOM)
+            return data[len(BOM) :]
+        return data
+
+    def _read(self, data: bytes) -> list[Frame]:
+        if not self._begun:
+            return []
+        if self._pending or self._event_name or self._lines.partial_size:
+            return self._careful(self._lines.feed(data))
+        data, self._tail = self._tail + data, b""
+        cut = data.rfind(b"\n\n") + 2
+        tail = data[cut:] if cut > 1 else data
+        if b"\r" in data or b"\n" in tail[:-1] or len(tail) > _MAX_TAIL:
+            return self._careful(self._lines.feed(data))
+        self._tail = tail
+        return self._whole_events(data[: len(data) - len(tail)])
+
+    def _whole_events(self, data: bytes) -> list[Frame]:
+        """Read complete events; those of one ``data:`` line at full speed."""
+        frames: list[Frame] = []
+        loads, lines = orjson.loads, self._lines
+        at, number = lines.at, lines.number
+        blocks = data.split(b"\n\n")
+        blocks.pop()
+        for block in blocks:
+            end = at + len(block) + 2
+            if block[:6] == b"data: " and b"\n" not in block:
+                try:
+                    frames.append((loads(block[6:]), end, number + 1, "", b""))
+                except ValueError:
+                    pass
+                else:
+                    at = end
+                    number += 2
+                    continue
+            lines.at, lines.number = at, number
+            frames += self._careful(lines.feed(block + b"\n\n"))
+            at, number = end, lines.number
+        lines.at, lines.number = at, number
+        return frames
+
+    def _careful(self, lines: list[Line]) -> list[Frame]:
+        frames: list[Frame] = []
+        for content, end, number in lines:
+            if not content:
+                frames += self._dispatch(end)
+                continue
+            field, _, value = content.partition(b":")
+            value = value.removeprefix(b" ")
+            if field == b"data":
+                if len(self._pending) == 1 and self._pending[0].whole:
+                    frames += self._dispatch(self._pending[0].end)
+                self._pending.append(_Data(value, number, end))
+            elif field == b"event":
+                self._event_name = value.decode("utf-8", "replace").strip()
+            elif field == b"error":
+                frames += _Data(value, number, end).frames(end, "error")
+        return frames
+
+    def _dispatch(self, end: int) -> list[Frame]:
+        pending, name = self._pending, self._event_name
+        self._pending, self._event_name = [], ""
+        if len(pending) > 1:
+            joined = _Data(b"\n".join(data.value for data in pending), pending[0].line, end)
+            if joined.whole:
+                return joined.frames(end, name)
+        return [frame for data in pending for frame in data.frames(end, name)]
+
+
+class _Data:
+    """The value of a ``data:`` line, and the document that it is, if it is one."""
+
+    __slots__ = ("_doc", "end", "line", "value", "whole")
+
+    def __init__(self, value: bytes, line: int, end: int) -> None:
+        self.value = value
+        self.line = line
+        self.end = end
+        stripped = value.strip()
+        self.whole = True
+        self._doc: Any = None
+        if stripped == b"[DONE]":
+            self._doc = DONE
+        elif stripped and not stripped.startswith(b":"):
+            try:
+                self._doc = parse(stripped)
+            except ValueError:
+                self.whole = False
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether this may be the beginning of a document."""
+        return not self.whole and self.value.lstrip().startswith((b"{", b"["))
+
+    def frames(self, end: int, name: str) -> list[Frame]:
+        """Return the frame this is; noise and emptiness are none."""
+        if not self.whole:
+            return [(None, end, self.line, name, self.value)]
+        return [] if self._doc is None else [(self._doc, end, self.line, name, b"")]

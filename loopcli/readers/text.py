@@ -1,0 +1,71 @@
+"""Plain text: the bytes are the reply."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from codecs import utf_8_decode
+
+from loopcli.events import Event, Lane, Text
+from loopcli.readers.lines import BOM
+
+
+class TextMarks:
+    """Marks of a text that was decoded from ``raw``, which stands at ``base`` in the input."""
+
+    __slots__ = ("_base", "_raw")
+
+    def __init__(self, raw: bytes, base: int) -> None:
+        self._raw = raw
+        self._base = base
+
+    def byte_after(self, chars: int) -> int:
+        """Return the byte after character number ``chars``; a bad sequence is one character."""
+        raw = self._raw
+
+        def decoded(size: int) -> int:
+            return len(utf_8_decode(raw[:size], "replace", False)[0])
+
+        size = bisect_left(range(len(raw) + 1), chars, key=decoded)
+        if size > len(raw):
+            return self._base + len(raw)  # the last character never ended
+        text, used = utf_8_decode(raw[:size], "replace", False)
+        # A byte that cannot continue a sequence ends that one and stands for itself.
+        return self._base + (used if len(text) == chars else size - 1)
+
+
+class TextReader:
+    """Reads UTF-8, cut anywhere; what is not UTF-8 is judged as U+FFFD, never refused."""
+
+    name = "text"
+
+    def __init__(self) -> None:
+        self.progress = 0
+        self._lane = Lane()
+        self._rest = b""
+        self._at = 0
+        self._begun = False
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Return the text that ``data`` completes."""
+        return self._decode(data, final=False)
+
+    def close(self) -> list[Event]:
+        """Return what is left: the bytes of a character that never ended."""
+        return self._decode(b"", final=True)
+
+    def _decode(self, data: bytes, *, final: bool) -> list[Event]:
+        raw = self._rest + data
+        if not self._begun and (final or len(raw) >= len(BOM) or not BOM.startswith(raw)):
+            self._begun = True
+            if raw.startswith(BOM):
+                self._at += len(BOM)
+                raw = raw[len(BOM) :]
+        if not self._begun:
+            self._rest = raw
+            return []
+        text, used = utf_8_decode(raw, "replace", final)
+        base, self._at, self._rest = self._at, self._at + used, raw[used:]
+        if not text:
+            return []
+        self.progress += 1
+        return [Text(self._lane, text, TextMarks(raw[:used], base))]

@@ -1,0 +1,53 @@
+"""The shape of a rule, and how one is armed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from loopcli.events import Channel, Event
+from loopcli.verdicts import Peak, Verdict
+
+
+class Rule(Protocol):
+    """Watches one lane of one reply and fires at most once.
+
+    ``gauge`` is what it measures now, ``peak`` the highest that has been,
+    ``ceiling`` where it fires. A tripped rule stays tripped and inert, unless
+    it was asked to measure past its trip. A fresh object per attempt.
+    """
+
+    name: str
+    words: int
+    chars: int
+    verdict: Verdict | None
+
+    @property
+    def gauge(self) -> int:
+        """What the rule measures now."""
+
+    @property
+    def ceiling(self) -> int:
+        """The gauge at which the rule fires."""
+
+    @property
+    def peak(self) -> Peak:
+        """The highest the gauge has been."""
+
+    def update(self, event: Event) -> Verdict | None:
+        """Judge one event; return the verdict from the moment the rule fires on."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain JSON."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state that ``snapshot`` returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """A rule that is to watch every lane of ``channels``; ``make`` builds a fresh one."""
+
+    make: Callable[[], Rule]
+    channels: frozenset[Channel]

@@ -1,0 +1,109 @@
+"""The descriptors: reading with time limits, writing without waiting, dying politely."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator
+
+# What one read asks for. A pipe gives 64 KiB at most; a file gives all of it,
+# and larger pieces make the batch path's fixed costs vanish.
+READ_SIZE = 256 * 1024
+
+_HUNG_UP = select.POLLERR | select.POLLHUP | select.POLLNVAL
+
+
+class TimeLimitError(Exception):
+    """An idle or total limit passed; the message is for the user."""
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads our standard output any more."""
+
+
+class Source:
+    """Yields what arrives on a descriptor, as it arrives, within time limits.
+
+    ``idle`` counts from the last call of ``touch``, ``total`` from the start,
+    both in seconds, 0 for none. While it waits it also watches ``output``: if
+    that pipe's reader has gone, there is nobody left to wait for.
+    """
+
+    def __init__(self, fd: int, output: int, *, idle: float = 0, total: float = 0) -> None:
+        self._fd = fd
+        self._output = output
+        self._idle = idle
+        self._total = total
+        self._started = self._touched = time.monotonic()
+
+    def touch(self) -> None:
+        """Start the idle clock anew."""
+        self._touched = time.monotonic()
+
+    def __iter__(self) -> Iterator[bytes]:
+        poll = select.poll()
+        poll.register(self._fd, select.POLLIN)
+        if _is_pipe(self._output):
+            poll.register(self._output, 0)
+        while True:
+            ready = dict(poll.poll(self._wait()))
+            if self._fd in ready:
+                data = os.read(self._fd, READ_SIZE)
+                if not data:
+                    return
+                yield data
+                # A stream of nothing but keep-alives is never quiet, yet idle.
+                self._check()
+            elif ready.get(self._output, 0) & _HUNG_UP:
+                raise ReaderGoneError
+            else:
+                self._check()
+
+    def _left(self) -> list[float]:
+        now = time.monotonic()
+        left = []
+        if self._total:
+            left.append(self._started + self._total - now)
+        if self._idle:
+            left.append(self._touched + self._idle - now)
+        return left
+
+    def _wait(self) -> float | None:
+        left = self._left()
+        return max(0.0, min(left)) * 1000 + 1 if left else None
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        # Both at once: the total limit is the one to name.
+        if self._total and now >= self._started + self._total:
+            raise TimeLimitError(f"no end after {self._total:g} s (--timeout)")
+        if self._idle and now >= self._touched + self._idle:
+            raise TimeLimitError(f"no delta from the model for {self._idle:g} s (--idle-timeout)")
+
+
+def _is_pipe(fd: int) -> bool:
+    import stat
+
+    try:
+        return stat.S_ISFIFO(os.fstat(fd).st_mode)
+    except OSError:
+        return False
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write every byte now. Raises ``ReaderGoneError`` if the other end was closed."""
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(fd, view) :]
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
+
+
+def die_by(number: int) -> int:
+    """End this process the way signal ``number`` ends one; the shell sees 128 + number."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return 128 + number  # not reached unless the signal is blocked

@@ -1,0 +1,149 @@
+"""A reader and a detector as one: bytes in, events and rulings out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from loopcli.detector import Detector
+from loopcli.events import (
+    Channel,
+    Done,
+    Event,
+    Finish,
+    Meta,
+    Note,
+    Problem,
+    Text,
+    UpstreamError,
+    Usage,
+)
+from loopcli.readers.base import Reader
+from loopcli.verdicts import Peak, Verdict
+
+_CAPPED = frozenset({"length", "max_tokens"})
+_REFUSED = frozenset({"content_filter", "refusal"})
+
+
+class End(StrEnum):
+    """How a reply ended."""
+
+    DONE = "done"
+    CAPPED = "capped"  # the provider's output cap
+    REFUSED = "refused"  # the provider's content filter
+    CUT = "cut"  # the stream stopped without an end mark
+    FAILED = "failed"  # the provider reported an error
+    MALFORMED = "malformed"
+    TRIPPED = "tripped"
+    TIMED_OUT = "timed-out"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A verdict, and the byte at which the input is to be cut for it."""
+
+    verdict: Verdict
+    cut: int
+
+
+@dataclass(slots=True)
+class Story:
+    """What a stream has told of itself so far."""
+
+    format: str = ""
+    meta: Meta = field(default_factory=Meta)
+    usage: Usage | None = None
+    finishes: dict[int, str] = field(default_factory=dict)
+    done: bool = False
+    error: UpstreamError | None = None
+    problem: Problem | None = None
+
+    @property
+    def finish_reason(self) -> str | None:
+        """The first finish_reason of the stream, in the provider's word."""
+        return next(iter(self.finishes.values()), None)
+
+    def note(self, event: Event) -> None:
+        """Remember what an event says of the stream."""
+        match event:
+            case Meta():
+                self.meta = event
+            case Usage():
+                self.usage = event
+            case Finish(choice, reason):
+                self.finishes.setdefault(choice, reason)
+            case Done():
+                self.done = True
+            case UpstreamError():
+                self.error = self.error or event
+            case Problem():
+                self.problem = event
+
+    def end(self) -> End:
+        """Return how the stream ended, now that it has."""
+        if self.problem is not None:
+            return End.MALFORMED
+        if self.error is not None:
+            return End.FAILED
+        reasons = set(self.finishes.values())
+        if reasons & _CAPPED:
+            return End.CAPPED
+        if reasons & _REFUSED:
+            return End.REFUSED
+        return End.DONE if self.done or reasons or self.format == "text" else End.CUT
+
+
+class Watch:
+    """Judges a stream as it arrives; pure: no clock, no input or output."""
+
+    def __init__(self, reader: Reader, detector: Detector) -> None:
+        self._reader = reader
+        self._detector = detector
+        self._overflow_told = False
+        self.story = Story()
+
+    @property
+    def progress(self) -> int:
+        """How many deltas with something in them have arrived."""
+        return self._reader.progress
+
+    def feed(self, data: bytes) -> Iterator[tuple[Event, list[Ruling]]]:
+        """Yield each event that ``data`` completes, with the rulings on it."""
+        return self._judge(self._reader.feed(data))
+
+    def close(self) -> Iterator[tuple[Event, list[Ruling]]]:
+        """Yield what the end of the input completes."""
+        return self._judge(self._reader.close())
+
+    def _judge(self, events: list[Event]) -> Iterator[tuple[Event, list[Ruling]]]:
+        self.story.format = self._reader.name
+        for event in events:
+            self.story.note(event)
+            if not isinstance(event, Text):
+                yield event, []
+                continue
+            verdicts = self._detector.update(event)
+            yield event, [Ruling(v, event.marks.byte_after(v.offset)) for v in verdicts]
+            if self._detector.overflowed and not self._overflow_told:
+                self._overflow_told = True
+                yield Note("the stream has too many choices or blocks; the rest go unjudged"), []
+
+    def totals(self, channel: Channel | None = None) -> tuple[int, int]:
+        """Return the words and characters judged, over all lanes (of a channel)."""
+        lanes = {
+            lane: (rule.words, rule.chars)
+            for lane, rule in self._detector
+            if channel in (None, lane.channel)
+        }
+        return sum(w for w, _ in lanes.values()), sum(c for _, c in lanes.values())
+
+    def gauges(self) -> dict[str, tuple[int, int, Peak]]:
+        """Return for each rule its highest gauge now, its ceiling and its highest peak."""
+        found: dict[str, tuple[int, int, Peak]] = {}
+        for _, rule in self._detector:
+            gauge, ceiling, peak = found.get(rule.name, (0, rule.ceiling, Peak()))
+            peak = max(peak, rule.peak, key=lambda p: p.value)
+            found[rule.name] = max(gauge, rule.gauge), ceiling, peak
+        return found
