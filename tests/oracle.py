@@ -172,9 +172,7 @@ def judge(
     ('repetition', 3065, 12261, 65)
     """
     measure = Measure(
-        Knobs(
-            window_words, repeat_threshold, min_offenders, min_saturated_run, max_response_chars
-        )
+        Knobs(window_words, repeat_threshold, min_offenders, min_saturated_run, max_response_chars)
     )
     first: Outcome | None = None
     for char in text:
