@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,12 +14,15 @@ from loopcli.commands.filter import Filter, FilterSettings
 from loopcli.detector import Detector
 from loopcli.errors import ConfigError
 from loopcli.output.base import Renderer
-from loopcli.output.jsonl import JsonLinesRenderer
 from loopcli.output.text import TextRenderer
 from loopcli.readers.auto import READERS, reader
 from loopcli.rules import table
 from loopcli.status import Status
+from loopcli.stdio import SIGINT, die_by
 from loopcli.watch import Watch
+
+if TYPE_CHECKING:
+    from loopcli.output.jsonl import JsonLinesRenderer
 
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
 _EPILOG = """\b
@@ -160,6 +163,8 @@ def _renderers(
 
         renderers.append(ProgressRenderer(sys.stderr))
     report = None
+    if params["report"] or params["json_"]:
+        from loopcli.output.jsonl import JsonLinesRenderer
     if params["report"]:
         file = open(params["report"], "wb", buffering=0)  # noqa: SIM115
         report = JsonLinesRenderer(stack.enter_context(file))
@@ -198,10 +203,6 @@ def main(argv: list[str] | None = None) -> int:
     except ConfigError as error:
         return _fail(Status.USAGE, *error.defects)
     except (click.Abort, KeyboardInterrupt):
-        from signal import SIGINT
-
-        from loopcli.stdio import die_by
-
         return die_by(SIGINT)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

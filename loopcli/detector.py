@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from loopcli.events import Event, Lane, Text
 from loopcli.rules.base import Armed, Rule
@@ -39,7 +38,7 @@ class Detector:
             had = rule.verdict
             verdict = rule.update(event)
             if verdict is not None and had is None:
-                fresh.append(replace(verdict, lane=event.lane))
+                fresh.append(verdict._replace(lane=event.lane))
         return sorted(fresh, key=lambda verdict: verdict.offset) if fresh else fresh
 
     def _open(self, lane: Lane) -> list[Rule]:

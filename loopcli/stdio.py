@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import select
-import signal
+import stat
 import time
 from collections.abc import Iterator
+
+# POSIX fixes these two; the module that names them is slow to import.
+SIGINT, SIGPIPE = 2, 13
 
 # What one read asks for. A pipe gives 64 KiB at most; a file gives all of it,
 # and larger pieces make the batch path's fixed costs vanish.
@@ -21,6 +24,10 @@ class TimeLimitError(Exception):
 
 class ReaderGoneError(Exception):
     """Nobody reads our standard output any more."""
+
+
+class OutputError(Exception):
+    """Standard output cannot be written; the message says why."""
 
 
 class Source:
@@ -84,8 +91,6 @@ class Source:
 
 
 def _is_pipe(fd: int) -> bool:
-    import stat
-
     try:
         return stat.S_ISFIFO(os.fstat(fd).st_mode)
     except OSError:
@@ -93,17 +98,28 @@ def _is_pipe(fd: int) -> bool:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write every byte now. Raises ``ReaderGoneError`` if the other end was closed."""
+    """Write every byte now.
+
+    Raises ``ReaderGoneError`` if the other end was closed, ``OutputError`` for
+    any other trouble.
+    """
     view = memoryview(data)
-    try:
-        while view:
+    while view:
+        try:
             view = view[os.write(fd, view) :]
-    except BrokenPipeError as error:
-        raise ReaderGoneError from error
+        except BlockingIOError:
+            # Somebody who shares the descriptor made it non-blocking.
+            select.select([], [fd], [])
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
+        except OSError as error:
+            raise OutputError(error.strerror) from error
 
 
 def die_by(number: int) -> int:
     """End this process the way signal ``number`` ends one; the shell sees 128 + number."""
+    import signal  # slow to import and seldom needed
+
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     return 128 + number  # not reached unless the signal is blocked

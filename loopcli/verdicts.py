@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 from loopcli.events import Channel, Lane
 
@@ -12,8 +12,7 @@ REPETITION = "repetition"
 LENGTH = "length"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A rule fired. Everything in it is the same however the bytes were cut.
 
     ``words`` and ``chars`` are the completed words and the characters of the
@@ -35,12 +34,12 @@ class Verdict:
     onset_word: int | None = None
     onset_char: int | None = None
     repeated: tuple[str, ...] = ()
-    facts: Mapping[str, int | str] = field(default_factory=dict)
-    lane: Lane = field(default_factory=Lane)
+    facts: Mapping[str, int | str] = MappingProxyType({})
+    lane: Lane = Lane()
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON."""
-        return asdict(self) | {"facts": dict(self.facts), "lane": self.lane._asdict()}
+        return self._asdict() | {"facts": dict(self.facts), "lane": self.lane._asdict()}
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:
@@ -49,8 +48,7 @@ class Verdict:
         return cls(**dict(state) | {"repeated": tuple(state["repeated"]), "lane": lane})
 
 
-@dataclass(frozen=True, slots=True)
-class Peak:
+class Peak(NamedTuple):
     """The highest a gauge has been, and where that stretch began (see ``Verdict``)."""
 
     value: int = 0
@@ -60,7 +58,7 @@ class Peak:
 
     def to_json(self) -> dict[str, Any]:
         """Return the peak as plain JSON."""
-        return asdict(self)
+        return self._asdict()
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from loopcli.detector import Detector
 from loopcli.events import (
@@ -40,25 +40,24 @@ class End(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """A verdict, and the byte at which the input is to be cut for it."""
 
     verdict: Verdict
     cut: int
 
 
-@dataclass(slots=True)
 class Story:
     """What a stream has told of itself so far."""
 
-    format: str = ""
-    meta: Meta = field(default_factory=Meta)
-    usage: Usage | None = None
-    finishes: dict[int, str] = field(default_factory=dict)
-    done: bool = False
-    error: UpstreamError | None = None
-    problem: Problem | None = None
+    def __init__(self) -> None:
+        self.format = ""
+        self.meta = Meta()
+        self.usage: Usage | None = None
+        self.finishes: dict[int, str] = {}
+        self.done = False
+        self.error: UpstreamError | None = None
+        self.problem: Problem | None = None
 
     @property
     def finish_reason(self) -> str | None:

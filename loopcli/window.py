@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loopcli.words import word_hash
+from loopcli.words import word_hash, word_hashes
 
 # Words named in a verdict; more would not help a reader.
 _MAX_NAMED = 8
@@ -95,16 +95,18 @@ class WordWindow:
     def extend(self, words: Sequence[str]) -> None:
         """Let many words enter at once: as if pushed one by one, looked at in the end only."""
         recent = words[-self.width :]
-        hashed = {word: word_hash(word) for word in set(recent)}
+        hashed = word_hashes(recent)
         keys = [hashed[word] for word in recent]
         self._ring = array("Q", (self.hashes() + keys)[-self.width :])
         self._oldest = 0
         self.counts = dict(Counter(self._ring))
-        # A word that offends without being among the new ones did so before.
-        texts = self.offenders | {hashed[word]: word for word in hashed}
-        self.offenders = {
-            key: texts[key] for key, count in self.counts.items() if count > self.threshold
-        }
+        over = [key for key, count in self.counts.items() if count > self.threshold]
+        if over:
+            # A word that offends without being among the new ones did so before.
+            texts = self.offenders | {key: word for word, key in hashed.items()}
+            self.offenders = {key: texts[key] for key in over}
+        else:
+            self.offenders = {}
 
     def extended(self, words: Sequence[str]) -> WordWindow:
         """Return a copy that ``words`` have entered."""

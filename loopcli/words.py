@@ -14,6 +14,7 @@ them takes the slow path.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from xxhash import xxh3_64_intdigest
 
@@ -29,6 +30,12 @@ _SPLIT_ONLY_FOR_PYTHON = "\x1c\x1d\x1e\x1f"
 def word_hash(word: str) -> int:
     """Return the word's 64-bit identity; lone surrogates are words like any other."""
     return xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
+
+
+def word_hashes(words: Iterable[str]) -> dict[str, int]:
+    """Return each different word's hash; a call for each word would double the cost."""
+    digest = xxh3_64_intdigest
+    return {word: digest(word.encode("utf-8", "surrogatepass")) for word in set(words)}
 
 
 class Spans:

@@ -42,9 +42,7 @@ KNOBS = st.fixed_dictionaries(
         "max_response_chars": st.one_of(st.just(0), st.integers(1, 400)),
     }
 )
-SIZES = st.one_of(
-    st.just([1] * 100_000), st.just([]), st.lists(st.integers(0, 200), max_size=200)
-)
+SIZES = st.one_of(st.just([1] * 100_000), st.just([]), st.lists(st.integers(0, 200), max_size=200))
 
 
 def assert_equal(rule: SaturationRule, want: oracle.Outcome) -> None:

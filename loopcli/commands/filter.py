@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from loopcli.events import Channel, Event, Note, Problem, Text, UpstreamError
 from loopcli.output.base import Renderer, Summary
-from loopcli.output.jsonl import JsonLinesRenderer
 from loopcli.status import Status, worst
-from loopcli.stdio import ReaderGoneError, Source, TimeLimitError, die_by, write_all
+from loopcli.stdio import (
+    SIGINT,
+    SIGPIPE,
+    ReaderGoneError,
+    Source,
+    TimeLimitError,
+    die_by,
+    write_all,
+)
 from loopcli.verdicts import LENGTH, Verdict
 from loopcli.watch import End, Ruling, Watch
+
+if TYPE_CHECKING:
+    from loopcli.output.jsonl import JsonLinesRenderer
 
 STDIN, STDOUT = 0, 1
 # A reply is rarely longer; what is goes to a temporary file.
@@ -25,8 +32,7 @@ _HELD_IN_MEMORY = 8 * 1024 * 1024
 _BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
-@dataclass(frozen=True, slots=True)
-class FilterSettings:
+class FilterSettings(NamedTuple):
     """What the flags of the filter say, apart from the rules."""
 
     hold: bool = False
@@ -44,7 +50,7 @@ class Output:
 
     def __init__(self, fd: int, *, hold: bool) -> None:
         self._fd = fd
-        self._held = SpooledTemporaryFile(_HELD_IN_MEMORY) if hold else None  # noqa: SIM115
+        self._held = _spool() if hold else None
         self._last = b""
         self.written = 0
 
@@ -106,9 +112,9 @@ class Filter:
             self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
             self._problem(str(limit), kind="time-limit")
         except ReaderGoneError:
-            self._end, signalled = End.INTERRUPTED, signal.SIGPIPE
+            self._end, signalled = End.INTERRUPTED, SIGPIPE
         except KeyboardInterrupt:
-            self._end, signalled = End.INTERRUPTED, signal.SIGINT
+            self._end, signalled = End.INTERRUPTED, SIGINT
         except OSError as error:
             self._stop(End.INTERRUPTED, Status.TROUBLE)
             self._problem(f"{error.strerror or error}", kind="io")
@@ -214,7 +220,7 @@ class Filter:
                 self._output.release()
             self._output.close()
         except ReaderGoneError:
-            return signal.SIGPIPE
+            return SIGPIPE
         except OSError as error:
             if Status.TROUBLE not in self._statuses:
                 self._problem(f"standard output: {error.strerror}", kind="io")
@@ -256,6 +262,13 @@ class Filter:
     def _tell(self, say: Callable[[Renderer], None]) -> None:
         for renderer in self._renderers:
             say(renderer)
+
+
+def _spool() -> IO[bytes]:
+    # Here and not above: only --hold pays for the import.
+    from tempfile import SpooledTemporaryFile
+
+    return SpooledTemporaryFile(_HELD_IN_MEMORY)
 
 
 def _status_of(verdict: Verdict) -> Status:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from loopcli.status import Status
 from loopcli.verdicts import Peak
 from loopcli.watch import End, Ruling, Story
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """The figures of one finished run of the filter."""
 
     status: Status

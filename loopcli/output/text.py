@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -14,6 +13,7 @@ from loopcli.watch import Ruling
 _RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[33m", "\x1b[0m"
 # What a peer wrote is shown this long and no longer.
 _MAX_SHOWN = 40
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def shown(text: str, limit: int = _MAX_SHOWN) -> str:
@@ -23,8 +23,14 @@ def shown(text: str, limit: int = _MAX_SHOWN) -> str:
     "a\\u001b[2Jb"
     """
     short = text if len(text) <= limit else text[: limit - 1] + "…"
-    quoted = json.dumps(short, ensure_ascii=False)
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
+    return '"' + escaped(short.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def escaped(text: str) -> str:
+    """Return a peer's text with everything that is not printable spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _ESCAPES.get(c, f"\\u{ord(c):04x}") for c in text)
 
 
 class TextRenderer:
@@ -61,12 +67,12 @@ class TextRenderer:
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
         """Say what is wrong, and on which line."""
         position = f"line {line}: " if line else ""
-        self._line(position + _safe(message), _RED)
+        self._line(position + escaped(message), _RED)
 
     def warning(self, message: str) -> None:
         """Say what is worth knowing."""
         if not self._quiet:
-            self._line("warning: " + _safe(message), _YELLOW)
+            self._line("warning: " + escaped(message), _YELLOW)
 
     def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
         """Say nothing: a line a read would be noise."""
@@ -88,7 +94,3 @@ class TextRenderer:
         # If nobody listens, the stream matters more.
         with suppress(OSError, ValueError):
             print(f"{start}{prefix}{stop}{message}", file=self._stream, flush=True)
-
-
-def _safe(message: str) -> str:
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in message)

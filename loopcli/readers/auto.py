@@ -32,7 +32,7 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
     """
     if not final and BOM.startswith(head):
         return None
-    *lines, last = head.removeprefix(BOM).replace(b"\\r", b"\\n").split(b"\\n")
+    *lines, last = head.removeprefix(BOM).replace(b"\r", b"\n").split(b"\n")
     for line in lines:
         if line.startswith(b"data:"):
             return "sse"

@@ -72,12 +72,21 @@ class Collector:
 
     def text(self, lane: Lane, delta: str, end: int) -> None:
         """Add a delta whose wire event ended at byte ``end``."""
-        if lane is not self._lane and lane != self._lane:
+        parts, ends = self.open(lane)
+        parts.append(delta)
+        ends.append(end)
+        self.progress += 1
+
+    def open(self, lane: Lane) -> tuple[list[str], list[int]]:
+        """Return where to append deltas of ``lane`` and the ends of their events.
+
+        For a dialect's innermost loop: good until anything else is added, and
+        ``progress`` is the caller's to count.
+        """
+        if lane != self._lane:
             self._flush()
             self._lane = lane
-        self._parts.append(delta)
-        self._ends.append(end)
-        self.progress += 1
+        return self._parts, self._ends
 
     def add(self, event: Event) -> None:
         """Add an event that is not text."""

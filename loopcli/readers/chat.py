@@ -36,26 +36,43 @@ class ChatDialect:
         self._calls: dict[tuple[int, int], _Call] = {}
 
     def take(self, frames: list[Frame], out: Collector) -> None:
-        """Add what the documents say; the usual chunk (one choice, content only) first."""
-        lanes, known = self._content, bool(self._meta.generation_id)
-        for frame in frames:
-            doc = frame[0]
-            if known and doc.__class__ is dict and "error" not in doc and not doc.get("usage"):
-                choices = doc.get("choices")
-                if choices.__class__ is list and len(choices) == 1:
-                    choice = choices[0]
-                    delta = choice.get("delta")
-                    if delta.__class__ is dict and len(delta) == 1 and "content" in delta:
-                        content = delta["content"]
-                        lane = lanes.get(choice.get("index"))
-                        if content.__class__ is str and lane and not choice.get("finish_reason"):
-                            if content:
-                                out.text(lane, content, frame[1])
-                            continue
+        """Add what the documents say."""
+        rest = iter(frames)
+        for frame in self._usual(rest, out) if self._meta.generation_id else rest:
             self._take(frame, out)
             if out.stopped:
                 return
-            known = bool(self._meta.generation_id)
+
+    def _usual(self, frames: Iterator[Frame], out: Collector) -> Iterator[Frame]:
+        """Take the chunks of one choice with content and nothing else; yield all others."""
+        open_choice = None
+        parts: list[str] = []
+        ends: list[int] = []
+        for frame in frames:
+            doc = frame[0]
+            try:
+                (choice,) = doc["choices"]
+                delta = choice["delta"]
+                content = delta["content"]
+                if (
+                    len(delta) == 1
+                    and choice["finish_reason"] is None
+                    and content.__class__ is str
+                    and not doc.get("usage")
+                    and "error" not in doc
+                ):
+                    if choice["index"] != open_choice:
+                        open_choice = choice["index"]
+                        parts, ends = out.open(self._content[open_choice])
+                    if content:
+                        parts.append(content)
+                        ends.append(frame[1])
+                        out.progress += 1
+                    continue
+            except (KeyError, TypeError, ValueError):
+                pass
+            open_choice = None
+            yield frame
 
     def close(self, out: Collector) -> None:
         """Add the assembled tool calls, in the order of their index."""

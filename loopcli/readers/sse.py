@@ -19,7 +19,6 @@ down the careful path until it is at an event boundary again.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import orjson
@@ -41,6 +40,8 @@ def parse(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except ValueError:
+        import json  # slow to import and seldom needed
+
         try:
             return json.loads(raw)
         except RecursionError as error:
@@ -125,25 +126,32 @@ class SseReader:
 
     def _whole_events(self, data: bytes) -> list[Frame]:
         """Read complete events; those of one ``data:`` line at full speed."""
+        if not data:
+            return []
         frames: list[Frame] = []
         loads, lines = orjson.loads, self._lines
+        # Cut where an event ends and a `data:` line follows: most pieces are
+        # then a document and nothing else.
+        first, *payloads = data[:-2].split(b"\n\ndata: ")
+        if first.startswith(b"data: "):
+            payloads.insert(0, first[6:])
+        else:
+            frames += self._careful(lines.feed(first + b"\n\n"))
         at, number = lines.at, lines.number
-        blocks = data.split(b"\n\n")
-        blocks.pop()
-        for block in blocks:
-            end = at + len(block) + 2
-            if block[:6] == b"data: " and b"\n" not in block:
+        for payload in payloads:
+            if b"\n" not in payload:
                 try:
-                    frames.append((loads(block[6:]), end, number + 1, "", b""))
+                    doc = loads(payload)
                 except ValueError:
                     pass
                 else:
-                    at = end
+                    at += len(payload) + 8
+                    frames.append((doc, at, number + 1, "", b""))
                     number += 2
                     continue
             lines.at, lines.number = at, number
-            frames += self._careful(lines.feed(block + b"\n\n"))
-            at, number = end, lines.number
+            frames += self._careful(lines.feed(b"data: " + payload + b"\n\n"))
+            at, number = lines.at, lines.number
         lines.at, lines.number = at, number
         return frames
 

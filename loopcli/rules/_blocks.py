@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeVar
 
 from loopcli.window import WordWindow
-from loopcli.words import word_hash
+from loopcli.words import word_hashes
 
 _Key = TypeVar("_Key", int, str)
 
@@ -53,8 +53,9 @@ def _across(
     window: WordWindow, block: Sequence[str], heavy: Sequence[str], breadth: int
 ) -> Iterator[tuple[int, int]]:
     """Look at the first block: what came before it is known by hash only."""
-    keys = list(map(word_hash, block))
-    candidates = {*_heavy(window.counts, window.threshold), *map(word_hash, heavy)}
+    hashed = word_hashes(block)
+    keys = [hashed[word] for word in block]
+    candidates = {*_heavy(window.counts, window.threshold), *(hashed[word] for word in heavy)}
     return _inside(window, window.hashes(), window.counts, keys, Counter(keys), candidates, breadth)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from loopcli.events import Channel, Event
 from loopcli.verdicts import Peak, Verdict
@@ -45,8 +44,7 @@ class Rule(Protocol):
         """Take over the state that ``snapshot`` returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Armed:
+class Armed(NamedTuple):
     """A rule that is to watch every lane of ``channels``; ``make`` builds a fresh one."""
 
     make: Callable[[], Rule]

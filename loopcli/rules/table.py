@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
@@ -13,8 +13,7 @@ _U32 = 2**32 - 1
 _U64 = 2**64 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Knob:
+class Knob(NamedTuple):
     """One number of a rule: ``zero`` says why 0 is refused (empty: 0 means something)."""
 
     name: str
@@ -30,8 +29,7 @@ class Knob:
         return "--" + self.name.replace("_", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class RuleEntry:
+class RuleEntry(NamedTuple):
     """A rule as users meet it."""
 
     name: str
