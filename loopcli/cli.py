@@ -207,6 +207,8 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(Status.TROUBLE, f"{where}{error.strerror or error}")
+    except Exception as error:  # a bug: one line, like any other trouble
+        return _fail(Status.TROUBLE, f"this is a bug in loopcheck: {error!r}")
 
 
 def _fail(status: Status, *lines: str) -> Status:

@@ -14,6 +14,7 @@ from loopcli.status import Status, worst
 from loopcli.stdio import (
     SIGINT,
     SIGPIPE,
+    OutputError,
     ReaderGoneError,
     Source,
     TimeLimitError,
@@ -115,9 +116,11 @@ class Filter:
             self._end, signalled = End.INTERRUPTED, SIGPIPE
         except KeyboardInterrupt:
             self._end, signalled = End.INTERRUPTED, SIGINT
+        except OutputError as error:
+            self._output_failed(error)
         except OSError as error:
             self._stop(End.INTERRUPTED, Status.TROUBLE)
-            self._problem(f"{error.strerror or error}", kind="io")
+            self._problem(f"cannot read: {error.strerror or error}", kind="io")
         if not signalled:
             signalled = self._finish_output()
         summary = self._summary()
@@ -153,7 +156,7 @@ class Filter:
                 cut = self._rule(event, rulings, len(data))
                 if cut is not None:
                     return cut
-        except (ReaderGoneError, OSError, KeyboardInterrupt):
+        except (ReaderGoneError, OutputError):
             raise
         except Exception as error:  # a bug of ours must not cost the user the stream
             self._judging = False
@@ -221,11 +224,16 @@ class Filter:
             self._output.close()
         except ReaderGoneError:
             return SIGPIPE
+        except OutputError as error:
+            self._output_failed(error)
         except OSError as error:
-            if Status.TROUBLE not in self._statuses:
-                self._problem(f"standard output: {error.strerror}", kind="io")
-            self._statuses.append(Status.TROUBLE)
+            if self._end is None:  # else it has been told already
+                self._output_failed(OutputError(error.strerror))
         return 0
+
+    def _output_failed(self, error: OutputError) -> None:
+        self._stop(End.INTERRUPTED, Status.TROUBLE)
+        self._problem(f"cannot write to standard output: {error}", kind="io")
 
     def _summary(self) -> Summary:
         words, chars = self._watch.totals()
