@@ -233,7 +233,7 @@ class Filter:
 
     def _output_failed(self, error: OutputError) -> None:
         self._stop(End.INTERRUPTED, Status.TROUBLE)
-        self._problem(f"cannot write to standard output: {error}", kind="io")
+        self._problem(str(error), kind="output")
 
     def _summary(self) -> Summary:
         words, chars = self._watch.totals()

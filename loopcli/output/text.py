@@ -67,7 +67,8 @@ class TextRenderer:
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
         """Say what is wrong, and on which line."""
         position = f"line {line}: " if line else ""
-        self._line(position + escaped(message), _RED)
+        source = "<stdout>" if kind == "output" else "<stdin>"
+        self._line(position + escaped(message), _RED, f"loopcheck: {source}: ")
 
     def warning(self, message: str) -> None:
         """Say what is worth knowing."""
