@@ -38,6 +38,7 @@ Exit status:
 @click.option(
     "--input",
     "input_",
+    envvar="LOOPCHECK_INPUT",
     type=click.Choice(sorted(READERS)),
     default="auto",
     help="What standard input is; auto looks at the first bytes.  [default: auto]",
@@ -49,7 +50,7 @@ Exit status:
     "--emit",
     type=click.Choice(["raw", "text"]),
     default="raw",
-    help="Print the bytes as they came, or the reply's text.  [default: raw]",
+    help="Print the bytes as they came, or the text of the first choice.  [default: raw]",
 )
 @click.option(
     "--trip-event", is_flag=True, help="After a trip end an SSE stream with an error event."
@@ -58,19 +59,25 @@ Exit status:
 @click.option(
     "--idle-timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0),
-    default=0.0,
+    callback=options.seconds,
+    default="0",
     help="Give up when no delta has come for this long; 0 is for ever.  [default: 0]",
 )
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0),
-    default=0.0,
+    callback=options.seconds,
+    default="0",
     help="Give up when the stream has not ended after this long.  [default: 0]",
 )
 @click.option("--report", metavar="FILE", help="Write what happens to FILE, as JSON Lines.")
-@click.option("--json", "json_", is_flag=True, help="Messages as JSON Lines, not for people.")
+@click.option(
+    "--json",
+    "json_",
+    envvar="LOOPCHECK_JSON",
+    is_flag=True,
+    help="Messages as JSON Lines, not for people.",
+)
 @click.option("--progress", is_flag=True, help="Show the gauge on a terminal while reading.")
 @click.option("-q", "--quiet", is_flag=True, help="No messages; the exit status tells.")
 @click.option("-v", "--verbose", is_flag=True, help="Name the armed rules and sum up.")
@@ -80,7 +87,13 @@ Exit status:
     default="auto",
     help="Colour the messages.  [default: auto]",
 )
-@click.version_option(__version__, "-V", "--version", message="loopcheck %(version)s")
+@click.version_option(
+    __version__,
+    "-V",
+    "--version",
+    message="loopcheck %(version)s",
+    allow_from_autoenv=False,  # LOOPCHECK_VERSION is a likely name in a Dockerfile
+)
 @click.pass_context
 def cli(ctx: click.Context, /, **params: Any) -> int | None:
     """Stop a language model's reply when it has become a repetition.
@@ -116,7 +129,7 @@ def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
     _refuse_contradictions(params)
     names = options.chosen_rules(params["rules"], params["preset"])
     config = options.saturation_config(ctx, params)
-    armed = options.arm(config, past_trip=params["dry_run"])
+    armed = options.arm(names, config, past_trip=params["dry_run"])
     watch = Watch(reader(params["input_"]), Detector(armed))
     settings = FilterSettings(
         hold=params["hold"],

@@ -7,9 +7,10 @@ before the environment (``LOOPCHECK_WINDOW_WORDS``), which goes before the prese
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial, reduce
 from typing import Any, TypeVar
 
@@ -27,6 +28,17 @@ PRESETS = {"gg": ("saturation",)}
 DEFAULT_RULES = ("saturation",)
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def seconds(ctx: click.Context, param: click.Parameter, value: str) -> float:
+    """Return a length of time that was written as text; 0 is for ever."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise click.BadParameter(f"`{value}` is not a number of seconds, 0 or more")
+    return number
 
 
 def knob_options(function: F) -> F:
@@ -79,10 +91,10 @@ def saturation_config(ctx: click.Context, params: Mapping[str, str | None]) -> S
     return table.saturation_config(written)
 
 
-def arm(config: SaturationConfig, *, past_trip: bool) -> list[Armed]:
-    """Return the armed rules for a detector."""
-    make = partial(SaturationRule, config, past_trip=past_trip)
-    return [Armed(make, frozenset(table.SATURATION.channels))]
+def arm(names: Iterable[str], config: SaturationConfig, *, past_trip: bool) -> list[Armed]:
+    """Return the rules of these names, armed for a detector."""
+    make = {"saturation": partial(SaturationRule, config, past_trip=past_trip)}
+    return [Armed(make[name], frozenset(table.RULES[name].channels)) for name in names]
 
 
 def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:

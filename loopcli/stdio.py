@@ -15,6 +15,9 @@ SIGINT, SIGPIPE = 2, 13
 # and larger pieces make the batch path's fixed costs vanish.
 READ_SIZE = 256 * 1024
 
+# poll() takes milliseconds as a C int; whoever waits longer asks again.
+_LONGEST_POLL = 2**31 - 1
+
 _HUNG_UP = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
@@ -79,7 +82,7 @@ class Source:
 
     def _wait(self) -> float | None:
         left = self._left()
-        return max(0.0, min(left)) * 1000 + 1 if left else None
+        return min(max(0.0, min(left)) * 1000 + 1, _LONGEST_POLL) if left else None
 
     def _check(self) -> None:
         now = time.monotonic()

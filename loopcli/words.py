@@ -18,8 +18,8 @@ from collections.abc import Iterable
 
 from xxhash import xxh3_64_intdigest
 
-# Comfortably above any identifier, URL or base64 line that a model writes as
-# one run, so that an ordinary reply is split lexically (gg's figure).
+# gg's figure. Base64 comes in lines of 64 or 76, and names and addresses are
+# shorter still: what real replies write without a blank stays whole.
 MAX_WORD = 128
 
 _WHITESPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"

@@ -98,7 +98,7 @@ class Filter:
         self._statuses = [Status.CLEAN]
         self._read = 0
         self._judging = True
-        self._tripped = False
+        self._verdict: Verdict | None = None
         self._end: End | None = None
 
     def run(self, info: dict[str, Any], warning: str, report: JsonLinesRenderer | None) -> int:
@@ -140,8 +140,8 @@ class Filter:
                 keep = len(data) if cut is None else max(0, cut - self._read)
                 self._output.write(data[:keep])
             self._read += len(data)
-            if cut is not None:
-                self._trip_event()
+            if self._verdict is not None:
+                self._trip_event(self._verdict)
                 return
             self._tick()
         if self._judge(lambda _: self._watch.close(), b"") is None:
@@ -170,7 +170,7 @@ class Filter:
             for renderer in self._renderers:
                 renderer.verdict(ruling, self._read + size)
             if not self._settings.dry_run:
-                self._tripped = True
+                self._verdict = ruling.verdict
                 self._emit(event, ruling.verdict.offset)
                 return ruling.cut
         self._emit(event, None)
@@ -193,14 +193,14 @@ class Filter:
         if event.lane.channel is Channel.CONTENT and event.lane.choice == 0:
             self._output.write(event.text[:size].encode("utf-8", "replace"))
 
-    def _trip_event(self) -> None:
+    def _trip_event(self, verdict: Verdict) -> None:
         if not self._settings.trip_event:
             return
         if self._watch.story.format == "text":
             self._warn("--trip-event adds nothing to plain text")
             return
         error = {
-            "message": "the model's reply became a repetition and was stopped by loopcheck",
+            "message": f"loopcheck stopped the model's reply: {verdict.message}",
             "type": "model_response_loop",
             "param": None,
             "code": "model_response_loop",
@@ -212,9 +212,12 @@ class Filter:
     def _check_end(self) -> None:
         story = self._watch.story
         if self._judging and story.end() is End.CUT:
-            self._warn("the stream was cut: it ended without a finish_reason or [DONE]")
+            message = "the stream was cut: it ended without a finish_reason or [DONE]"
             if self._settings.strict:
                 self._statuses.append(Status.MALFORMED)
+                self._problem(message, kind="cut")
+            else:
+                self._warn(message)
 
     def _finish_output(self) -> int:
         """Release or drop what is held, and close; return the signal to die by, or 0."""
@@ -237,7 +240,7 @@ class Filter:
 
     def _summary(self) -> Summary:
         words, chars = self._watch.totals()
-        end = End.TRIPPED if self._tripped else self._end or self._watch.story.end()
+        end = End.TRIPPED if self._verdict else self._end or self._watch.story.end()
         peaks = {name: (ceiling, peak) for name, (_, ceiling, peak) in self._watch.gauges().items()}
         return Summary(
             worst(self._statuses),

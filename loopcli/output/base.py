@@ -32,7 +32,10 @@ class Renderer(Protocol):
         """A rule fired; ``bytes_in`` is how much had been read by then."""
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
-        """Something is wrong with the stream (``kind`` says what)."""
+        """Something is wrong; ``kind`` says what.
+
+        malformed, cut, upstream, time-limit, io (reading), output (writing), bug.
+        """
 
     def warning(self, message: str) -> None:
         """Something is worth knowing and changes nothing."""

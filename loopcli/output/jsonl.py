@@ -56,7 +56,7 @@ class JsonLinesRenderer:
 
     def warning(self, message: str) -> None:
         """Write a warning."""
-        self._write({"type": "problem", "kind": "warning", "message": _clean(message)})
+        self.problem(message, kind="warning")
 
     def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
         """Write nothing."""

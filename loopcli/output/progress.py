@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TextIO
 
 from loopcli.output.base import Summary
@@ -20,7 +21,9 @@ class ProgressRenderer:
             total=0,
             file=stream,
             leave=False,
-            bar_format="{desc} {percentage:3.0f}%|{bar}| {postfix}",
+            bar_format="{desc} |{bar}| {percentage:.0f}%",
+            # Some terminals say that they have no columns.
+            ncols=os.get_terminal_size(stream.fileno()).columns or 80,
         )
 
     def begin(self, info: dict[str, Any]) -> None:
@@ -41,9 +44,9 @@ class ProgressRenderer:
     def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
         """Draw the figures; tqdm itself keeps the rate of drawing low."""
         for name, (gauge, ceiling, _) in gauges.items():
-            self._bar.set_description_str(f"{name} {gauge}/{ceiling}", refresh=False)
+            figures = f"{words:,} words, {chars:,} characters, {name} {gauge:,} of {ceiling:,}"
+            self._bar.set_description_str(figures, refresh=False)
             self._bar.total = max(ceiling, 1)
-            self._bar.set_postfix_str(f"{words:,} words, {chars:,} characters", refresh=False)
             self._bar.update(min(gauge, ceiling) - self._bar.n)
             if self._bar.n == 0:
                 self._bar.refresh()

@@ -45,14 +45,14 @@ class SaturationConfig:
     loopcli.errors.ConfigError: window_words cannot be 0
     """
 
-    # Wide enough that a repeated phrase repeats several times inside it,
-    # narrow enough that a region of a long reply is judged by itself. It is
-    # also the least a reply must hold before the rule can fire.
+    # A phrase of a few words recurs dozens of times in 256; thousands of good
+    # words before a loop are soon out of sight. Also the least a reply must
+    # hold before the rule can fire.
     window_words: int = 256
     # More than 32 in 256 is more than an eighth of the window; ordinary prose
     # gives its commonest word about 6 %.
     repeat_threshold: int = 32
-    # The smallest number that says "a phrase", not "a word".
+    # One common word is ordinary text; a phrase is at least two.
     min_offenders: int = 2
     # About a 55x55 tilemap; the largest in gg's corpus, 1,504 entries, peaks at
     # 1,409. 0 is the plain frequency rule.

@@ -58,7 +58,8 @@ from loopcli.options import arm
 from loopcli.readers.auto import reader
 from loopcli.rules.saturation import SaturationConfig
 from loopcli.watch import Watch
-watch = Watch(reader("sse"), Detector(arm(SaturationConfig(max_response_chars=0), past_trip=False)))
+config = SaturationConfig(max_response_chars=0)
+watch = Watch(reader("sse"), Detector(arm(["saturation"], config, past_trip=False)))
 source = sys.stdin.buffer
 while data := source.readline() + source.readline():
     for _ in watch.feed(data):
