@@ -10,8 +10,22 @@ from loopcli.cli import main
 from loopcli.status import Status
 
 
+def _fill_descriptors() -> None:
+    """Put something that fails where a standard descriptor is closed.
+
+    Else the next file that is opened would take its number: a report would
+    become standard output.
+    """
+    for fd, wrong_way in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY)):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, wrong_way)
+
+
 def entry() -> None:
     """Run, flush what Python still holds, and leave with the status."""
+    _fill_descriptors()
     status = main()
     try:
         if sys.stdout is not None:
@@ -21,8 +35,8 @@ def entry() -> None:
         # while it shuts down, and print a traceback.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if status == Status.CLEAN and isinstance(error, OSError):
-            print(f"loopcheck: standard output: {error.strerror}", file=sys.stderr)
+        if status == Status.CLEAN and sys.stderr is not None:
+            print(f"loopcheck: <stdout>: {error}", file=sys.stderr)
             status = Status.TROUBLE
     sys.exit(status)
 

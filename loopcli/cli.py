@@ -18,13 +18,19 @@ from loopcli.output.text import TextRenderer
 from loopcli.readers.auto import READERS, reader
 from loopcli.rules import table
 from loopcli.status import Status
-from loopcli.stdio import SIGINT, die_by
+from loopcli.stdio import SIGINT, SIGPIPE, die_by
 from loopcli.watch import Watch
 
 if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer
 
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
+_EXCLUSIVE = (
+    ("trip_event", "hold"),
+    ("trip_event", "dry_run"),
+    ("quiet", "verbose"),
+    ("quiet", "json_"),
+)
 _EPILOG = """\b
 Exit status:
   0 clean   1 trouble   2 usage   3 a loop   4 the length backstop
@@ -126,6 +132,7 @@ def _refuse_flags_before(ctx: click.Context) -> None:
 
 
 def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
+    params = _without_overruled(ctx, params)
     _refuse_contradictions(params)
     names = options.chosen_rules(params["rules"], params["preset"])
     config = options.saturation_config(ctx, params)
@@ -155,16 +162,27 @@ def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
         return run.run(info, warning, report)
 
 
+def _without_overruled(ctx: click.Context, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings without those of the environment that a flag contradicts."""
+    flags = {
+        name
+        for name, value in params.items()
+        if value and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }
+    overruled = {other for a, b in _EXCLUSIVE for one, other in ((a, b), (b, a)) if one in flags}
+    return {
+        name: False if name in overruled - flags and value is True else value
+        for name, value in params.items()
+    }
+
+
 def _refuse_contradictions(params: dict[str, Any]) -> None:
-    if params["trip_event"]:
-        for other in ("hold", "dry_run"):
-            if params[other]:
-                flag = "--" + other.replace("_", "-")
-                raise click.UsageError(f"--trip-event and {flag} exclude each other")
-        if params["emit"] == "text":
-            raise click.UsageError("--trip-event and --emit text exclude each other")
-    if params["quiet"] and (params["verbose"] or params["json_"]):
-        raise click.UsageError("--quiet and --verbose or --json exclude each other")
+    for pair in _EXCLUSIVE:
+        if all(params[name] for name in pair):
+            one, other = ("--" + name.rstrip("_").replace("_", "-") for name in pair)
+            raise click.UsageError(f"{one} and {other} exclude each other")
+    if params["trip_event"] and params["emit"] == "text":
+        raise click.UsageError("--trip-event and --emit text exclude each other")
 
 
 def _renderers(
@@ -217,6 +235,8 @@ def main(argv: list[str] | None = None) -> int:
         return _fail(Status.USAGE, *error.defects)
     except (click.Abort, KeyboardInterrupt):
         return die_by(SIGINT)
+    except SystemExit:  # click's answer to a reader that has gone
+        return die_by(SIGPIPE)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(Status.TROUBLE, f"{where}{error.strerror or error}")
@@ -225,7 +245,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _fail(status: Status, *lines: str) -> Status:
-    with contextlib.suppress(OSError):
-        for line in lines:
-            print(f"loopcheck: {line}", file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # print() would take standard output instead
+        with contextlib.suppress(OSError):
+            for line in lines:
+                print(f"loopcheck: {line}", file=sys.stderr, flush=True)
     return status

@@ -39,7 +39,8 @@ class Verdict(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as plain JSON."""
-        return self._asdict() | {"facts": dict(self.facts), "lane": self.lane._asdict()}
+        plain = {"facts": dict(self.facts), "lane": self.lane._asdict()}
+        return self._asdict() | plain | {"repeated": list(self.repeated)}
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:
@@ -58,7 +59,7 @@ class Peak(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the peak as plain JSON."""
-        return self._asdict()
+        return self._asdict() | {"repeated": list(self.repeated)}
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:

@@ -125,10 +125,12 @@ class Filter:
             signalled = self._finish_output()
         summary = self._summary()
         self._tell(lambda renderer: renderer.end(summary))
+        if signalled:
+            return die_by(signalled)
         if report is not None and report.error is not None:
             self._problem(f"the report is incomplete: {report.error.strerror}", kind="io")
             return worst((summary.status, Status.TROUBLE))
-        return die_by(signalled) if signalled else summary.status
+        return summary.status
 
     def _copy(self) -> None:
         for data in self._source:
@@ -141,10 +143,13 @@ class Filter:
                 self._output.write(data[:keep])
             self._read += len(data)
             if self._verdict is not None:
-                self._trip_event(self._verdict)
-                return
+                break
             self._tick()
-        if self._judge(lambda _: self._watch.close(), b"") is None:
+        else:
+            self._judge(lambda _: self._watch.close(), b"")
+        if self._verdict is not None:
+            self._trip_event(self._verdict)
+        else:
             self._check_end()
 
     def _judge(self, step: Callable[[bytes], Any], data: bytes) -> int | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any, TextIO
 
 from loopcli.output.base import Summary
 from loopcli.verdicts import Peak
 from loopcli.watch import Ruling
+
+_INTERVAL = 0.1  # seconds
 
 
 class ProgressRenderer:
@@ -17,6 +20,7 @@ class ProgressRenderer:
         # Here and not above: a filter that draws nothing must not pay for the import.
         from tqdm import tqdm
 
+        self._drawn = 0.0
         self._bar: tqdm[Any] = tqdm(
             total=0,
             file=stream,
@@ -42,14 +46,16 @@ class ProgressRenderer:
         self._bar.clear()
 
     def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
-        """Draw the figures; tqdm itself keeps the rate of drawing low."""
+        """Draw the figures, ten times a second at most."""
+        if time.monotonic() - self._drawn < _INTERVAL:
+            return
+        self._drawn = time.monotonic()
         for name, (gauge, ceiling, _) in gauges.items():
             figures = f"{words:,} words, {chars:,} characters, {name} {gauge:,} of {ceiling:,}"
             self._bar.set_description_str(figures, refresh=False)
             self._bar.total = max(ceiling, 1)
-            self._bar.update(min(gauge, ceiling) - self._bar.n)
-            if self._bar.n == 0:
-                self._bar.refresh()
+            self._bar.n = min(gauge, ceiling)
+            self._bar.refresh()
             break
 
     def end(self, summary: Summary) -> None:

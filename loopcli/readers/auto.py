@@ -11,8 +11,7 @@ from loopcli.readers.lines import BOM
 from loopcli.readers.sse import SseReader
 from loopcli.readers.text import TextReader
 
-# What a stream may keep us guessing with (OpenRouter opens with dozens of
-# comments); after that it is text.
+# How much is looked at, at most: OpenRouter opens with dozens of comments.
 _MAX_GUESS = 16 * 1024
 # Fields that may stand before the first `data:`; alone they prove nothing, for
 # prose and YAML begin like this, too.
@@ -30,6 +29,7 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
     >>> guess(b"Once upon"), guess(b": ping\\n"), guess(b": ping\\n\\ndata: {")
     ('text', None, 'sse')
     """
+    head = head[:_MAX_GUESS]
     if not final and BOM.startswith(head):
         return None
     *lines, last = head.removeprefix(BOM).replace(b"\r", b"\n").split(b"\n")
@@ -41,7 +41,9 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
     if last.startswith(b"data:"):
         return "sse"
     possible = any(last.startswith(field) or field.startswith(last) for field in _FIELDS)
-    return None if possible and not final and len(head) < _MAX_GUESS else "text"
+    if possible and len(head) == _MAX_GUESS:
+        return "sse"  # nothing but fields and comments: a server that keeps us waiting
+    return None if possible and not final else "text"
 
 
 class AutoReader:

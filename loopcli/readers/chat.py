@@ -16,9 +16,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, Meta, ToolCall, ToolStart, Usage
+from loopcli.events import (
+    Channel,
+    Done,
+    Finish,
+    Lane,
+    Meta,
+    ToolCall,
+    ToolStart,
+    UpstreamError,
+    Usage,
+)
 from loopcli.readers.base import DONE, Collector, Frame, upstream_error
 
+# A document with one of these has more to say than its content.
+_UNUSUAL = frozenset({"error", "x_groq"})
 # Arguments are kept whole for whoever wants the call; no call is this long
 # unless it loops.
 _MAX_ARGUMENTS = 1024 * 1024
@@ -38,7 +50,8 @@ class ChatDialect:
     def take(self, frames: list[Frame], out: Collector) -> None:
         """Add what the documents say."""
         rest = iter(frames)
-        for frame in self._usual(rest, out) if self._meta.generation_id else rest:
+        known = self._meta.generation_id and self._meta.model
+        for frame in self._usual(rest, out) if known else rest:
             self._take(frame, out)
             if out.stopped:
                 return
@@ -48,8 +61,9 @@ class ChatDialect:
         open_choice = None
         parts: list[str] = []
         ends: list[int] = []
+        unusual = _UNUSUAL if self._meta.provider else _UNUSUAL | {"provider"}
         for frame in frames:
-            doc = frame[0]
+            doc, end, _, name, _ = frame
             try:
                 (choice,) = doc["choices"]
                 delta = choice["delta"]
@@ -59,20 +73,28 @@ class ChatDialect:
                     and choice["finish_reason"] is None
                     and content.__class__ is str
                     and not doc.get("usage")
-                    and "error" not in doc
+                    and doc.keys().isdisjoint(unusual)
+                    and not name
                 ):
-                    if choice["index"] != open_choice:
+                    # By identity: 1.0 and True are equal to 1 and are no index.
+                    if choice["index"] is not open_choice:
                         open_choice = choice["index"]
-                        parts, ends = out.open(self._content[open_choice])
+                        parts, ends = out.open(self._lane(open_choice))
                     if content:
                         parts.append(content)
-                        ends.append(frame[1])
+                        ends.append(end)
                         out.progress += 1
                     continue
             except (KeyError, TypeError, ValueError):
                 pass
             open_choice = None
             yield frame
+
+    def _lane(self, index: object) -> Lane:
+        """Return the content lane of a choice that has had content; ``KeyError`` for others."""
+        if type(index) is not int:
+            raise KeyError(index)
+        return self._content[index]
 
     def close(self, out: Collector) -> None:
         """Add the assembled tool calls, in the order of their index."""
@@ -87,6 +109,9 @@ class ChatDialect:
         doc, end, line, name, raw = frame
         if doc is DONE:
             out.add(Done())
+            return
+        if doc is None and name == "error":
+            out.add(UpstreamError(raw.decode("utf-8", "replace").strip(), line, end))
             return
         if doc is None:
             shown = raw[:60].decode("utf-8", "replace")
@@ -118,8 +143,7 @@ class ChatDialect:
             out.add(Usage(usage))
 
     def _choice(self, choice: dict[str, Any], end: int, out: Collector) -> None:
-        index = choice.get("index")
-        index = index if isinstance(index, int) else 0
+        index = _index(choice, 0)
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._delta(index, delta, end, out)
@@ -162,8 +186,8 @@ class ChatDialect:
         for order, fragment in enumerate(fragments):
             if not isinstance(fragment, dict):
                 continue
-            index = fragment.get("index")
-            index = index if isinstance(index, int) else self._order(choice, order, fragment)
+            order = order if len(fragments) > 1 else -1
+            index = _index(fragment, self._order(choice, order, fragment))
             call = self._calls.setdefault((choice, index), _Call())
             function = fragment.get("function")
             function = function if isinstance(function, dict) else {}
@@ -179,7 +203,10 @@ class ChatDialect:
                 out.text(Lane(Channel.TOOL_ARGS, choice, index, call.name), arguments, end)
 
     def _order(self, choice: int, order: int, fragment: dict[str, Any]) -> int:
-        """Return the index of a fragment that has none: a new id begins a new call."""
+        """Return the index of a fragment that has none: a new id begins a new call.
+
+        ``order`` is its place among the fragments of its delta, -1 if it is alone there.
+        """
         mine = [index for owner, index in self._calls if owner == choice]
         new = fragment.get("id")
         for index in mine:
@@ -187,7 +214,7 @@ class ChatDialect:
                 return index
         if new and mine:
             return max(mine) + 1
-        return max(mine) if mine and not order else order
+        return order if order >= 0 else max(mine, default=0)
 
 
 class _Call:
@@ -203,6 +230,11 @@ class _Call:
         self.size += len(arguments)
         if self.size <= _MAX_ARGUMENTS:
             self.arguments.append(arguments)
+
+
+def _index(part: dict[str, Any], default: int) -> int:
+    index = part.get("index")
+    return index if type(index) is int else default
 
 
 def _string(value: object) -> str:

@@ -85,9 +85,8 @@ class SseReader:
         self._tail = b""
         # A document that the end of the input cut through makes the stream
         # cut, not malformed.
-        if self._pending and self._pending[-1].cut_short:
-            self._pending.pop()
-        frames += self._dispatch(self._lines.at)
+        if not (self._pending and self._pending[0].cut_short and not _join(self._pending).whole):
+            frames += self._dispatch(self._lines.at)
         return self._give(frames, last=True)
 
     def _give(self, frames: list[Frame], *, last: bool = False) -> list[Event]:
@@ -146,7 +145,8 @@ class SseReader:
                     pass
                 else:
                     at += len(payload) + 8
-                    frames.append((doc, at, number + 1, "", b""))
+                    if doc is not None:
+                        frames.append((doc, at, number + 1, "", b""))
                     number += 2
                     continue
             lines.at, lines.number = at, number
@@ -177,7 +177,7 @@ class SseReader:
         pending, name = self._pending, self._event_name
         self._pending, self._event_name = [], ""
         if len(pending) > 1:
-            joined = _Data(b"\n".join(data.value for data in pending), pending[0].line, end)
+            joined = _join(pending)
             if joined.whole:
                 return joined.frames(end, name)
         return [frame for data in pending for frame in data.frames(end, name)]
@@ -213,3 +213,7 @@ class _Data:
         if not self.whole:
             return [(None, end, self.line, name, self.value)]
         return [] if self._doc is None else [(self._doc, end, self.line, name, b"")]
+
+
+def _join(pending: list[_Data]) -> _Data:
+    return _Data(b"\n".join(data.value for data in pending), pending[0].line, pending[-1].end)

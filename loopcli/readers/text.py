@@ -26,11 +26,17 @@ class TextMarks:
             return len(utf_8_decode(raw[:size], "replace", False)[0])
 
         size = bisect_left(range(len(raw) + 1), chars, key=decoded)
-        if size > len(raw):
-            return self._base + len(raw)  # the last character never ended
-        text, used = utf_8_decode(raw[:size], "replace", False)
-        # A byte that cannot continue a sequence ends that one and stands for itself.
-        return self._base + (used if len(text) == chars else size - 1)
+        text, at = utf_8_decode(raw[: size - 1], "replace", False)
+        # The last byte, or the end of the input, made at least one character; a
+        # bad one shows that what was held back before it were several.
+        missing = chars - len(text)
+        while missing:
+            try:
+                valid, _ = utf_8_decode(raw[at:size], "strict", True)
+                at, missing = at + len(valid[:missing].encode()), 0
+            except UnicodeDecodeError as error:
+                at, missing = at + error.end, missing - 1
+        return self._base + at
 
 
 class TextReader:
