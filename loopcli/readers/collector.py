@@ -1,0 +1,140 @@
+"""Gathers what a dialect finds in one read into events."""
+
+from __future__ import annotations
+
+import re
+
+from loopcli.events import Event, EventMarks, Lane, Problem, Text
+from loopcli.readers.growth import Growth
+
+# A reply has a handful of lanes; what a stream with more of them says in the
+# others is dropped, because their memory must not grow with it.
+MAX_LANES = 4096
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+class Collector:
+    """Joins consecutive deltas of one lane into one text event.
+
+    A surrogate pair that is split over two deltas is made one character again.
+    """
+
+    __slots__ = ("_ends", "_events", "_growth", "_halves", "_lane", "_parts", "progress", "stopped")
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._lane: Lane | None = None
+        self._parts: list[str] = []
+        self._ends: list[int] = []
+        self._growth: dict[Lane, Growth] = {}
+        # The first half of a pair, and the byte where its wire event ended.
+        self._halves: dict[Lane, tuple[str, int]] = {}
+        self.progress = 0
+        # Set with a problem: nothing that follows in the input counts.
+        self.stopped = False
+
+    def text(self, lane: Lane, delta: str, end: int) -> None:
+        """Add a delta whose wire event ended at byte ``end``."""
+        parts, ends = self.open(lane)
+        parts.append(delta)
+        ends.append(end)
+        self.progress += 1
+
+    def open(self, lane: Lane) -> tuple[list[str], list[int]]:
+        """Return where to append deltas of ``lane`` and the ends of their events.
+
+        For a dialect's innermost loop: good until anything else is added, and
+        ``progress`` is the caller's to count.
+        """
+        if lane != self._lane:
+            self._flush()
+            self._lane = lane
+        return self._parts, self._ends
+
+    def say(self, lane: Lane, delta: str, end: int) -> bool:
+        """Add a delta that may hold all the text so far; return whether that question is settled.
+
+        Once it is, ``text`` does the same faster.
+        """
+        growth = self._growth.get(lane)
+        if growth is None:
+            if len(self._growth) >= MAX_LANES:
+                return False
+            growth = self._growth[lane] = Growth()
+        if delta:
+            self.progress += 1
+        for piece, byte in growth.take(delta, end) if delta else ():
+            self.text(lane, piece, byte)
+            self.progress -= 1
+        return growth.settled
+
+    def add(self, event: Event) -> None:
+        """Add an event that is not text."""
+        self._flush()
+        self._events.append(event)
+
+    def problem(self, message: str, line: int, byte: int) -> None:
+        """Add a problem; the input ends here as far as the reader is concerned."""
+        self.add(Problem(message, line, byte))
+        self.stopped = True
+
+    def restart(self) -> None:
+        """Forget what is held back: it belongs to an attempt that was given up."""
+        self._flush()
+        self._growth.clear()
+        self._halves.clear()
+
+    def close(self) -> None:
+        """Add what was held back in the hope of more."""
+        for lane, growth in self._growth.items():
+            for piece, byte in growth.close():
+                self.text(lane, piece, byte)
+        self._flush()
+        halves, self._halves = self._halves, {}
+        for lane, (half, byte) in halves.items():
+            self._events.append(Text(lane, half, EventMarks([half], [byte])))
+
+    def _flush(self) -> None:
+        lane, parts, ends = self._lane, self._parts, self._ends
+        self._lane = None
+        if lane is None or not parts:
+            return
+        self._parts, self._ends = [], []
+        text = "".join(parts)
+        if self._halves or (not text.isascii() and _SURROGATE.search(text)):
+            parts, ends = self._paired(lane, parts, ends)
+            text = "".join(parts)
+        if text:
+            self._events.append(Text(lane, text, EventMarks(parts, ends)))
+
+    def _paired(self, lane: Lane, parts: list[str], ends: list[int]) -> tuple[list[str], list[int]]:
+        """Move the first half of a pair from a part's end to the part with the second."""
+        whole: list[str] = []
+        bytes_: list[int] = []
+        half, byte = self._halves.pop(lane, ("", 0))
+        for part, end in zip(parts, ends, strict=True):
+            if half and part and not "\udc00" <= part[0] <= "\udfff":
+                # Nothing will complete it; it stands where it came.
+                whole.append(half)
+                bytes_.append(byte)
+                half = ""
+            joined, half = half + part, ""
+            if "\ud800" <= joined[-1:] <= "\udbff":
+                joined, half, byte = joined[:-1], joined[-1], end
+            whole.append(_PAIR.sub(_join, joined))
+            bytes_.append(end)
+        if half:
+            self._halves[lane] = half, byte
+        return whole, bytes_
+
+    def take(self) -> list[Event]:
+        """Return what has been gathered and begin anew."""
+        self._flush()
+        events, self._events = self._events, []
+        return events
+
+
+def _join(match: re.Match[str]) -> str:
+    return match[0].encode("utf-16", "surrogatepass").decode("utf-16")

@@ -1,0 +1,107 @@
+"""Tells deltas that hold the whole text so far from deltas that continue it.
+
+Some gateways (DashScope's coding plan, proxies before Gemini) send with each
+chunk everything written up to then; joined, every such reply reads as a loop.
+Yet "helpful" de-duplication elsewhere has eaten real repeats. Rules of this file:
+
+- A lane counts as growing only after ``_EXTENSIONS`` deltas in a row each held
+  all of the text so far and more, and the text is long. From then on only what
+  a delta adds is the model's.
+- A delta that equals the one before it is never dropped: it decides against
+  growth. So does a text that repeats with the length of its first delta,
+  because a real loop, cut at multiples of its period, looks just like that.
+- Until it is decided nothing doubtful is passed on. The first delta never is
+  doubtful, and nearly every lane is decided by its second.
+- What a growing delta must begin with is remembered as a length and a hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import xxhash
+
+_EXTENSIONS = 4
+_LONG = 100
+
+Piece = tuple[str, int]  # a text, and the byte at which its wire event ended
+
+
+class Growth:
+    """Decides for one lane. ``settled`` is true once its deltas are known to be plain.
+
+    >>> growth = Growth()
+    >>> [growth.take(text, 0) for text in ("Hel", "Hello", " you")]
+    [[('Hel', 0)], [], [('Hello', 0), (' you', 0)]]
+    >>> growth.settled
+    True
+    """
+
+    __slots__ = ("_digest", "_first", "_held", "_last", "_size", "settled")
+
+    def __init__(self) -> None:
+        self.settled = False
+        self._begin("")
+
+    def _begin(self, first: str) -> None:
+        self._first = len(first)
+        self._last = first
+        self._held: list[Piece] = []
+        # Length and hash of the text so far, once the lane is known to grow.
+        self._size = 0
+        self._digest = b""
+
+    def take(self, delta: str, end: int) -> list[Piece]:
+        """Return what ``delta``, which is not empty, makes certain of the lane's text."""
+        if self.settled:
+            return [(delta, end)]
+        if self._size:
+            return self._grow(delta, end)
+        if not self._last:
+            self._begin(delta)
+            return [(delta, end)]
+        if len(delta) <= len(self._last) or not delta.startswith(self._last):
+            return self._settle([(delta, end)])
+        self._held.append((delta, end))
+        self._last = delta
+        if len(self._held) < _EXTENSIONS or len(delta) < _LONG:
+            return []
+        if delta.endswith(delta[: -self._first]):
+            return self._settle()
+        return self._accept()
+
+    def _settle(self, more: Iterable[Piece] = ()) -> list[Piece]:
+        pieces = [*self._held, *more]
+        self._begin("")
+        self.settled = True
+        return pieces
+
+    def _accept(self) -> list[Piece]:
+        pieces, known = [], self._first
+        for text, end in self._held:
+            pieces.append((text[known:], end))
+            known = len(text)
+        self._remember(self._last)
+        self._held, self._last = [], ""
+        return pieces
+
+    def _grow(self, delta: str, end: int) -> list[Piece]:
+        known = self._size
+        if _hash(delta[:known]) != self._digest:
+            # Something else began (a new part, a plain tail): decide again.
+            self._begin(delta)
+            return [(delta, end)]
+        self._remember(delta)
+        return [(delta[known:], end)] if len(delta) > known else []
+
+    def _remember(self, text: str) -> None:
+        self._size, self._digest = len(text), _hash(text)
+
+    def close(self) -> list[Piece]:
+        """Return what was held back in doubt: the text ended too early to call it growth."""
+        pieces, self._held = self._held, []
+        return pieces
+
+
+def _hash(text: str) -> bytes:
+    return xxhash.xxh3_128_digest(text.encode("utf-8", "surrogatepass"))
