@@ -136,7 +136,8 @@ def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
     _refuse_contradictions(params)
     names = options.chosen_rules(params["rules"], params["preset"])
     config = options.saturation_config(ctx, params)
-    armed = options.arm(names, config, past_trip=params["dry_run"])
+    channels = options.chosen_channels(params["watch"])
+    armed = options.arm(names, config, past_trip=params["dry_run"], channels=channels)
     watch = Watch(reader(params["input_"]), Detector(armed))
     settings = FilterSettings(
         hold=params["hold"],
@@ -152,6 +153,7 @@ def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
     info = {
         "version": __version__,
         "input": params["input_"],
+        "watch": sorted(channels),
         "rules": dict.fromkeys(names, knobs),
         "armed": table.armed_line(config),
     }
@@ -214,7 +216,7 @@ def rules() -> None:
     for entry in table.RULES.values():
         click.echo(f"{entry.name}: {entry.title}")
         click.echo(f"  source: {entry.source}")
-        click.echo(f"  watches: {', '.join(entry.channels)}")
+        click.echo(f"  can watch: {', '.join(entry.channels)}")
         for knob in entry.knobs:
             click.echo(f"  {knob.flag} (default {knob.default})\n      {knob.help}")
         click.echo("  cannot see:")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopcli.events import Event, Lane, Text
+from loopcli.events import Event, Lane, Restart, Text
 from loopcli.rules.base import Armed, Rule
 from loopcli.verdicts import Verdict
 
@@ -29,6 +29,8 @@ class Detector:
         On the same character the rule that was armed first comes first.
         """
         if not isinstance(event, Text):
+            if isinstance(event, Restart):
+                self._rules.clear()  # a fresh object per attempt
             return []
         rules = self._rules.get(event.lane)
         if rules is None:

@@ -118,6 +118,20 @@ class Done(NamedTuple):
     """The stream's own end mark (``data: [DONE]`` and its kin)."""
 
 
+class Restart(NamedTuple):
+    """The reply begins anew: what came before belongs to an attempt that was given up."""
+
+
+class ServerLoop(NamedTuple):
+    """The server itself found a repetition in this choice and ended the reply for it.
+
+    ``sign`` is how it said so, in its own words.
+    """
+
+    choice: int
+    sign: str
+
+
 class UpstreamError(NamedTuple):
     """The provider reported an error inside the stream. ``byte`` is where its event ended."""
 
@@ -141,4 +155,17 @@ class Note(NamedTuple):
     message: str
 
 
-Event = Text | ToolStart | ToolCall | Meta | Usage | Finish | Done | UpstreamError | Problem | Note
+Event = (
+    Text
+    | ToolStart
+    | ToolCall
+    | Meta
+    | Usage
+    | Finish
+    | Done
+    | Restart
+    | ServerLoop
+    | UpstreamError
+    | Problem
+    | Note
+)

@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from loopcli.errors import ConfigError
+from loopcli.events import Channel
 from loopcli.rules import table
 from loopcli.rules.base import Armed
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
@@ -63,7 +64,25 @@ def rule_options(function: F) -> F:
         type=click.Choice(sorted(PRESETS)),
         help="Arm a published system's rules with its own figures.",
     )
-    return rules(preset(knob_options(function)))
+    watch = click.option(
+        "--watch",
+        metavar="CHANNEL[,CHANNEL]",
+        default=Channel.CONTENT.value,
+        help="What of a reply to judge: content, reasoning, tool-args, or all of them.  "
+        "[default: content]",
+    )
+    return rules(preset(watch(knob_options(function))))
+
+
+def chosen_channels(watch: str) -> frozenset[Channel]:
+    """Return the channels to judge."""
+    names = {name.strip() for name in watch.split(",") if name.strip()}
+    known = [channel.value for channel in Channel]
+    unknown = sorted(names - {*known, "all"})
+    if unknown or not names:
+        what = f"unknown channel `{unknown[0]}`" if unknown else "no channel is named"
+        raise ConfigError(f"--watch: {what} (there is: {', '.join(known)}, all)")
+    return frozenset(known_channel for known_channel in Channel if {known_channel, "all"} & names)
 
 
 def chosen_rules(rules: str | None, preset: str | None) -> tuple[str, ...]:
@@ -91,10 +110,16 @@ def saturation_config(ctx: click.Context, params: Mapping[str, str | None]) -> S
     return table.saturation_config(written)
 
 
-def arm(names: Iterable[str], config: SaturationConfig, *, past_trip: bool) -> list[Armed]:
+def arm(
+    names: Iterable[str],
+    config: SaturationConfig,
+    *,
+    past_trip: bool,
+    channels: frozenset[Channel] = frozenset({Channel.CONTENT}),
+) -> list[Armed]:
     """Return the rules of these names, armed for a detector."""
     make = {"saturation": partial(SaturationRule, config, past_trip=past_trip)}
-    return [Armed(make[name], frozenset(table.RULES[name].channels)) for name in names]
+    return [Armed(make[name], channels.intersection(table.RULES[name].channels)) for name in names]
 
 
 def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:

@@ -6,24 +6,51 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from loopcli.detector import Detector
+from loopcli.detector import MAX_LANES, Detector
 from loopcli.events import (
     Channel,
     Done,
     Event,
     Finish,
+    Lane,
     Meta,
     Note,
     Problem,
+    Restart,
+    ServerLoop,
     Text,
     UpstreamError,
     Usage,
 )
 from loopcli.readers.base import Reader
-from loopcli.verdicts import Peak, Verdict
+from loopcli.verdicts import REPETITION, Peak, Verdict
 
-_CAPPED = frozenset({"length", "max_tokens"})
-_REFUSED = frozenset({"content_filter", "refusal"})
+# What providers call the same few things, in small letters.
+_CAPPED = frozenset(
+    {
+        *("length", "max_tokens", "max_output_tokens", "limit", "incomplete"),
+        *("model_length", "model_context_window_exceeded", "error_limit"),
+    }
+)
+_REFUSED = frozenset(
+    {
+        *("content_filter", "content-filter", "refusal", "safety", "image_safety", "recitation"),
+        *("blocklist", "prohibited_content", "spii", "jailbreak", "model_armor", "language"),
+        *(
+            "sensitive",
+            "guardrail_intervened",
+            "error_toxic",
+            "other",
+            "blocked_reason_unspecified",
+        ),
+    }
+)
+_FAILED = frozenset(
+    {
+        *("error", "failed", "cancelled", "abort", "aborted", "network_error"),
+        *("insufficient_system_resource", "malformed_function_call", "unexpected_tool_call"),
+    }
+)
 
 
 class End(StrEnum):
@@ -41,10 +68,13 @@ class End(StrEnum):
 
 
 class Ruling(NamedTuple):
-    """A verdict, and the byte at which the input is to be cut for it."""
+    """A verdict, and the byte at which the input is to be cut for it.
+
+    A server's own verdict needs no cut: the server has ended the reply.
+    """
 
     verdict: Verdict
-    cut: int
+    cut: int | None
 
 
 class Story:
@@ -52,17 +82,24 @@ class Story:
 
     def __init__(self) -> None:
         self.format = ""
+        self.framing = ""
         self.meta = Meta()
         self.usage: Usage | None = None
         self.finishes: dict[int, str] = {}
         self.done = False
         self.error: UpstreamError | None = None
         self.problem: Problem | None = None
+        self.server_loop = False
 
     @property
     def finish_reason(self) -> str | None:
         """The first finish_reason of the stream, in the provider's word."""
         return next(iter(self.finishes.values()), None)
+
+    @property
+    def failure(self) -> str:
+        """The first finish_reason that means a failure."""
+        return next((r for r in self.finishes.values() if r.lower() in _FAILED), "")
 
     def note(self, event: Event) -> None:
         """Remember what an event says of the stream."""
@@ -72,9 +109,15 @@ class Story:
             case Usage():
                 self.usage = event
             case Finish(choice, reason):
-                self.finishes.setdefault(choice, reason)
+                # Gemini says STOP on every chunk, so a later reason counts.
+                if choice in self.finishes or len(self.finishes) < MAX_LANES:
+                    self.finishes[choice] = reason
             case Done():
                 self.done = True
+            case Restart():
+                self.finishes, self.done, self.usage = {}, False, None
+            case ServerLoop():
+                self.server_loop = True
             case UpstreamError():
                 self.error = self.error or event
             case Problem():
@@ -86,7 +129,11 @@ class Story:
             return End.MALFORMED
         if self.error is not None:
             return End.FAILED
-        reasons = set(self.finishes.values())
+        if self.server_loop:
+            return End.TRIPPED
+        reasons = {reason.lower() for reason in self.finishes.values()}
+        if self.failure:
+            return End.FAILED
         if reasons & _CAPPED:
             return End.CAPPED
         if reasons & _REFUSED:
@@ -117,11 +164,12 @@ class Watch:
         return self._judge(self._reader.close())
 
     def _judge(self, events: list[Event]) -> Iterator[tuple[Event, list[Ruling]]]:
-        self.story.format = self._reader.name
+        self.story.format, self.story.framing = self._reader.name, self._reader.framing
         for event in events:
             self.story.note(event)
             if not isinstance(event, Text):
-                yield event, []
+                self._detector.update(event)
+                yield event, [self._served(event)] if isinstance(event, ServerLoop) else []
                 continue
             verdicts = self._detector.update(event)
             yield event, [Ruling(v, event.marks.byte_after(v.offset)) for v in verdicts]
@@ -129,12 +177,21 @@ class Watch:
                 self._overflow_told = True
                 yield Note("the stream has too many choices or blocks; the rest go unjudged"), []
 
-    def totals(self, channel: Channel | None = None) -> tuple[int, int]:
-        """Return the words and characters judged, over all lanes (of a channel)."""
+    def _served(self, event: ServerLoop) -> Ruling:
+        """Return the server's verdict as one of ours; it says nothing of words and gauges."""
+        lane = Lane(choice=event.choice)
+        words, chars = self.totals(lane.channel, lane.choice)
+        message = f"the server ended the reply as a repetition: {event.sign}"
+        return Ruling(
+            Verdict("server", REPETITION, message, words, chars, 0, 0, 0, lane=lane), None
+        )
+
+    def totals(self, channel: Channel | None = None, choice: int | None = None) -> tuple[int, int]:
+        """Return the words and characters judged, over all lanes (of a channel, of a choice)."""
         lanes = {
             lane: (rule.words, rule.chars)
             for lane, rule in self._detector
-            if channel in (None, lane.channel)
+            if channel in (None, lane.channel) and choice in (None, lane.choice)
         }
         return sum(w for w, _ in lanes.values()), sum(c for _, c in lanes.values())
 

@@ -174,7 +174,7 @@ class Filter:
             self._statuses.append(_status_of(ruling.verdict))
             for renderer in self._renderers:
                 renderer.verdict(ruling, self._read + size)
-            if not self._settings.dry_run:
+            if not self._settings.dry_run and ruling.cut is not None:
                 self._verdict = ruling.verdict
                 self._emit(event, ruling.verdict.offset)
                 return ruling.cut
@@ -201,8 +201,9 @@ class Filter:
     def _trip_event(self, verdict: Verdict) -> None:
         if not self._settings.trip_event:
             return
-        if self._watch.story.format == "text":
-            self._warn("--trip-event adds nothing to plain text")
+        if self._watch.story.framing != "sse":
+            what = "plain text" if self._watch.story.framing == "text" else "what is not SSE"
+            self._warn(f"--trip-event adds nothing to {what}")
             return
         error = {
             "message": f"loopcheck stopped the model's reply: {verdict.message}",
@@ -216,7 +217,13 @@ class Filter:
 
     def _check_end(self) -> None:
         story = self._watch.story
-        if self._judging and story.end() is End.CUT:
+        if not self._judging:
+            return
+        if story.end() is End.FAILED and story.error is None:
+            # No error object: the reason itself is the error.
+            self._statuses.append(Status.UPSTREAM)
+            self._problem(f"upstream error: the reply ended as {story.failure}", kind="upstream")
+        elif story.end() is End.CUT:
             message = "the stream was cut: it ended without a finish_reason or [DONE]"
             if self._settings.strict:
                 self._statuses.append(Status.MALFORMED)

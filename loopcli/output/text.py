@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from loopcli.output.base import Summary
 from loopcli.status import Status
-from loopcli.verdicts import LENGTH, Peak
+from loopcli.verdicts import Peak
 from loopcli.watch import Ruling
 
 _RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[33m", "\x1b[0m"
@@ -59,7 +59,7 @@ class TextRenderer:
         if lane.choice:
             where = f"choice {lane.choice}: {where}"
         line = where + verdict.message
-        if verdict.kind != LENGTH:
+        if verdict.repeated:
             words = " ".join(map(shown, verdict.repeated))
             line += f"; repeating {words} since character {verdict.onset_char}"
         self._line(line, _RED)

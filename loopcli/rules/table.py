@@ -30,7 +30,7 @@ class Knob(NamedTuple):
 
 
 class RuleEntry(NamedTuple):
-    """A rule as users meet it."""
+    """A rule as users meet it; ``channels`` are those that it can watch."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ SATURATION = RuleEntry(
     name=saturation.NAME,
     title="several words over-represented for a long, unbroken stretch",
     source="gg, Loop detection",
-    channels=(Channel.CONTENT,),
+    channels=tuple(Channel),
     knobs=(
         Knob(
             "window_words",
