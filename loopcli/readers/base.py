@@ -1,16 +1,20 @@
 """What all readers share: their shape, and how deltas become events.
 
-Reading has two halves. A *framing* (``sse``, later others) cuts bytes into
-documents and knows where each began and ended; a *dialect* (``chat``, later
-others) knows what a provider's documents mean. Neither raises for what
-arrives: trouble becomes a ``Problem`` with its position, and nothing follows.
+Reading has two halves. A *framing* (``sse``, ``jsonlines``, ``jsondocs``) cuts
+bytes into documents and knows where each began and ended; a *dialect* (``chat``,
+``anthropic`` and others) knows what a provider's documents mean. Neither raises
+for what arrives: trouble becomes a ``Problem`` with its position, and nothing
+follows.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from loopcli.events import Event, EventMarks, Lane, Problem, Text, UpstreamError
+import orjson
+
+from loopcli.events import Event, Meta
+from loopcli.readers.collector import Collector
 
 # One wire event or line; a provider's largest (usage with citations, a whole
 # tool call) are far below. gg's figure.
@@ -23,6 +27,10 @@ class Reader(Protocol):
     @property
     def name(self) -> str:
         """The format, as ``--input`` and the report call it."""
+
+    @property
+    def framing(self) -> str:
+        """How the documents are told apart: ``sse``, ``ndjson``, ``json``, ``text``."""
 
     @property
     def progress(self) -> int:
@@ -44,10 +52,22 @@ Frame = tuple[Any, int, int, str, bytes]
 DONE = object()
 
 
+class Origin(NamedTuple):
+    """Where in the input a reader begins: what stood before it was somebody else's."""
+
+    byte: int = 0
+    line: int = 0
+
+
+START = Origin()
+
+
 class Dialect(Protocol):
     """Knows what one provider's documents mean."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The format, as ``--input`` and the report call it."""
 
     def take(self, frames: list[Frame], out: Collector) -> None:
         """Add to ``out`` what the frames say, in their order."""
@@ -56,75 +76,77 @@ class Dialect(Protocol):
         """Add what only the end of the input makes certain."""
 
 
-class Collector:
-    """Gathers one read's events; consecutive deltas of one lane become one text event."""
+def parse(raw: bytes) -> Any:
+    """Return the document that ``raw`` is; raises ``ValueError`` if it is none.
 
-    __slots__ = ("_ends", "_events", "_lane", "_parts", "progress", "stopped")
+    orjson refuses lone surrogates and NaN, which models and servers do send;
+    the standard library takes them.
+    """
+    try:
+        return orjson.loads(raw)
+    except ValueError:
+        import json  # slow to import and seldom needed
+
+        try:
+            return json.loads(raw)
+        except RecursionError as error:
+            raise ValueError(str(error)) from error
+
+
+def dump(doc: object) -> str:
+    """Return a document as JSON text, whatever ``parse`` let in."""
+    try:
+        return orjson.dumps(doc).decode("utf-8")
+    except (TypeError, ValueError):
+        import json
+
+        try:
+            return json.dumps(doc, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError):
+            return "{}"
+
+
+def string(value: object) -> str:
+    """Return ``value`` if it is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def number(value: object) -> int:
+    """Return ``value`` if it is a whole number that can count something, else 0."""
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def member(doc: object, *path: str) -> Any:
+    """Return what stands at ``path`` in nested objects; ``None`` if nothing does.
+
+    >>> member({"delta": {"message": {"text": "hi"}}}, "delta", "message", "text")
+    'hi'
+    """
+    for key in path:
+        if not isinstance(doc, dict):
+            return None
+        doc = doc.get(key)
+    return doc
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a list, which may be none at all."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+class Described:
+    """What a stream says of itself, told once and again when it says more."""
 
     def __init__(self) -> None:
-        self._events: list[Event] = []
-        self._lane: Lane | None = None
-        self._parts: list[str] = []
-        self._ends: list[int] = []
-        self.progress = 0
-        # Set with a problem: nothing that follows in the input counts.
-        self.stopped = False
+        self.meta = Meta()
 
-    def text(self, lane: Lane, delta: str, end: int) -> None:
-        """Add a delta whose wire event ended at byte ``end``."""
-        parts, ends = self.open(lane)
-        parts.append(delta)
-        ends.append(end)
-        self.progress += 1
-
-    def open(self, lane: Lane) -> tuple[list[str], list[int]]:
-        """Return where to append deltas of ``lane`` and the ends of their events.
-
-        For a dialect's innermost loop: good until anything else is added, and
-        ``progress`` is the caller's to count.
-        """
-        if lane != self._lane:
-            self._flush()
-            self._lane = lane
-        return self._parts, self._ends
-
-    def add(self, event: Event) -> None:
-        """Add an event that is not text."""
-        self._flush()
-        self._events.append(event)
-
-    def problem(self, message: str, line: int, byte: int) -> None:
-        """Add a problem; the input ends here as far as the reader is concerned."""
-        self.add(Problem(message, line, byte))
-        self.stopped = True
-
-    def _flush(self) -> None:
-        if self._lane is not None and self._parts:
-            marks = EventMarks(self._parts, self._ends)
-            self._events.append(Text(self._lane, "".join(self._parts), marks))
-            self._parts, self._ends = [], []
-        self._lane = None
-
-    def take(self) -> list[Event]:
-        """Return what has been gathered and begin anew."""
-        self._flush()
-        events, self._events = self._events, []
-        return events
-
-
-def upstream_error(doc: Any, name: str, line: int, end: int) -> UpstreamError | None:
-    """Return the error that a document reports, in any of the shapes providers use."""
-    if not isinstance(doc, dict):
-        return UpstreamError(str(doc), line, end) if name == "error" else None
-    error = doc.get("error")
-    if not error and (name == "error" or doc.get("object") == "error"):
-        error = doc
-    if not error:
-        return None
-    while isinstance(error, dict) and isinstance(error.get("error"), dict):
-        error = error["error"]
-    if not isinstance(error, dict):
-        return UpstreamError(str(error), line, end)
-    message = error.get("message") or error.get("detail") or error.get("error")
-    code = error.get("code") or error.get("type") or error.get("status") or ""
-    return UpstreamError(str(message or "no message"), line, end, str(code))
+    def tell(self, out: Collector, ident: object, model: object, provider: object = "") -> None:
+        """Add what is new; the first id and the first names stay."""
+        meta = Meta(
+            self.meta.generation_id or string(ident),
+            self.meta.model or string(model),
+            self.meta.provider or string(provider),
+        )
+        if meta != self.meta:
+            self.meta = meta
+            out.add(meta)

@@ -8,6 +8,8 @@ Rules of this file:
   that is a document by itself.
 - Several ``data:`` lines of one event are joined with LF; if that is not one
   document, each line is taken as one.
+- An object that stands between the events without ``data:``, on one line or on
+  many, is a document; Gemini appends its errors like that.
 - Comments, unknown fields, and ``data:`` values that are re-sent comments
   (``data: : PROCESSING``) are noise. An ``error`` field, which some servers
   use for failures in mid-stream, is a document named ``error``.
@@ -24,44 +26,41 @@ from typing import Any
 import orjson
 
 from loopcli.events import Event
-from loopcli.readers.base import DONE, MAX_FRAME_BYTES, Collector, Dialect, Frame
+from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
+from loopcli.readers.collector import Collector
 from loopcli.readers.lines import BOM, Line, LineSplitter
+from loopcli.readers.scanner import ObjectScanner
 
 # An unfinished event longer than this is no longer joined to each read again.
 _MAX_TAIL = 64 * 1024
 
 
-def parse(raw: bytes) -> Any:
-    """Return the document that ``raw`` is; raises ``ValueError`` if it is none.
-
-    orjson refuses lone surrogates and NaN, which models and servers do send;
-    the standard library takes them.
-    """
-    try:
-        return orjson.loads(raw)
-    except ValueError:
-        import json  # slow to import and seldom needed
-
-        try:
-            return json.loads(raw)
-        except RecursionError as error:
-            raise ValueError(str(error)) from error
-
-
 class SseReader:
     """Reads an event stream whose documents ``dialect`` understands."""
 
-    def __init__(self, dialect: Dialect, *, max_frame: int = MAX_FRAME_BYTES) -> None:
-        self.name = dialect.name
+    framing = "sse"
+
+    def __init__(
+        self, dialect: Dialect, origin: Origin = START, *, max_frame: int = MAX_FRAME_BYTES
+    ) -> None:
         self._dialect = dialect
         self._out = Collector()
         self._max_frame = max_frame
         # Either the tail or the line splitter holds what is incomplete.
         self._tail = b""
-        self._lines = LineSplitter()
+        self._lines = LineSplitter(*origin)
         self._pending: list[_Data] = []
         self._event_name = ""
+        # The lines of an object that stands in the stream without `data:`.
+        self._bare: list[bytes] = []
+        self._bare_on = 0
+        self._scanner = ObjectScanner()
         self._begun = False
+
+    @property
+    def name(self) -> str:
+        """The format, as ``--input`` and the report call it."""
+        return self._dialect.name
 
     @property
     def progress(self) -> int:
@@ -91,11 +90,14 @@ class SseReader:
 
     def _give(self, frames: list[Frame], *, last: bool = False) -> list[Event]:
         self._dialect.take(frames, self._out)
+        if self._out.stopped:
+            return self._out.take()
         size = self._lines.partial_size + sum(len(data.value) for data in self._pending)
-        if size > self._max_frame:
+        if size + sum(map(len, self._bare)) > self._max_frame:
             message = f"more than {self._max_frame} bytes with no line break that ends the event"
             self._out.problem(message, self._lines.number + 1, self._lines.at)
         if last and not self._out.stopped:
+            self._out.close()
             self._dialect.close(self._out)
         return self._out.take()
 
@@ -106,14 +108,14 @@ class SseReader:
             return b""
         self._begun = True
         if data.startswith(BOM):
-            self._lines.at = len(BOM)
+            self._lines.at += len(BOM)
             return data[len(BOM) :]
         return data
 
     def _read(self, data: bytes) -> list[Frame]:
         if not self._begun:
             return []
-        if self._pending or self._event_name or self._lines.partial_size:
+        if self._pending or self._event_name or self._bare or self._lines.partial_size:
             return self._careful(self._lines.feed(data))
         data, self._tail = self._tail + data, b""
         cut = data.rfind(b"\n\n") + 2
@@ -158,20 +160,37 @@ class SseReader:
     def _careful(self, lines: list[Line]) -> list[Frame]:
         frames: list[Frame] = []
         for content, end, number in lines:
-            if not content:
-                frames += self._dispatch(end)
-                continue
             field, _, value = content.partition(b":")
             value = value.removeprefix(b" ")
-            if field == b"data":
+            if self._bare and field not in (b"data", b"event"):
+                frames += self._bare_line(content, number, end)
+            elif not content:
+                frames += self._dispatch(end)
+            elif content.startswith(b"{"):
+                frames += self._dispatch(self._pending[-1].end if self._pending else end)
+                frames += self._bare_line(content, number, end)
+            elif field == b"data":
+                self._bare.clear()
                 if len(self._pending) == 1 and self._pending[0].whole:
                     frames += self._dispatch(self._pending[0].end)
                 self._pending.append(_Data(value, number, end))
             elif field == b"event":
+                self._bare.clear()
                 self._event_name = value.decode("utf-8", "replace").strip()
             elif field == b"error":
                 frames += _Data(value, number, end).frames(end, "error")
         return frames
+
+    def _bare_line(self, content: bytes, number: int, end: int) -> list[Frame]:
+        """Take a line of an object without ``data:``; return the object once it is whole."""
+        if not self._bare:
+            self._scanner, self._bare_on = ObjectScanner(), number
+        self._bare.append(content + b"\n")
+        if self._scanner.feed(self._bare[-1]) < 0:
+            return []
+        lines, self._bare = self._bare, []
+        whole = _Data(b"".join(lines), self._bare_on, end)
+        return whole.frames(end, "") if whole.whole else []
 
     def _dispatch(self, end: int) -> list[Frame]:
         pending, name = self._pending, self._event_name

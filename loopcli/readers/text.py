@@ -6,6 +6,7 @@ from bisect import bisect_left
 from codecs import utf_8_decode
 
 from loopcli.events import Event, Lane, Text
+from loopcli.readers.base import START, Origin
 from loopcli.readers.lines import BOM
 
 
@@ -43,12 +44,13 @@ class TextReader:
     """Reads UTF-8, cut anywhere; what is not UTF-8 is judged as U+FFFD, never refused."""
 
     name = "text"
+    framing = "text"
 
-    def __init__(self) -> None:
+    def __init__(self, origin: Origin = START) -> None:
         self.progress = 0
         self._lane = Lane()
         self._rest = b""
-        self._at = 0
+        self._at = origin.byte
         self._begun = False
 
     def feed(self, data: bytes) -> list[Event]:

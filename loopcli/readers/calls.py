@@ -1,0 +1,129 @@
+"""Tool calls, however their fragments come: what every dialect needs to assemble them.
+
+The words of a call's arguments go out as they arrive, in a lane of their own;
+the call itself follows when the reply is over.
+"""
+
+from __future__ import annotations
+
+from loopcli.events import Channel, Lane, ToolCall, ToolStart
+from loopcli.readers.arguments import Unescaper
+from loopcli.readers.base import dump
+from loopcli.readers.collector import Collector
+
+# Arguments are kept whole for whoever wants the call; no call is this long
+# unless it loops, and no reply holds this many.
+_MAX_ARGUMENTS = 1024 * 1024
+_MAX_KEPT = 16 * 1024 * 1024
+_MAX_CALLS = 1024
+
+
+class Call:
+    """One tool call. ``used`` is true once any arguments have come."""
+
+    __slots__ = ("arguments", "id", "kept", "lane", "name", "size", "unescaper")
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.arguments: list[str] = []
+        self.size = 0
+        self.kept = 0
+        self.lane: Lane | None = None
+        self.unescaper = Unescaper()
+
+    @property
+    def used(self) -> bool:
+        """Whether any arguments have come."""
+        return self.size > 0
+
+
+class Calls:
+    """The calls of one reply, by choice and by their place in it."""
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[int, int], Call] = {}
+        self._kept = 0
+
+    def places(self, choice: int) -> list[int]:
+        """Return the places of a choice's calls, in the order they were opened."""
+        return [place for owner, place in self._calls if owner == choice]
+
+    def get(self, choice: int, place: int) -> Call | None:
+        """Return a call that has been opened."""
+        return self._calls.get((choice, place))
+
+    def open(
+        self, out: Collector, choice: int, place: int, name: str = "", ident: str = ""
+    ) -> Call | None:
+        """Return a call, new or known; ``None`` if there are too many. What is new is told."""
+        call = self._calls.get((choice, place))
+        if call is None:
+            if len(self._calls) >= _MAX_CALLS:
+                return None
+            call = self._calls[choice, place] = Call()
+        told = call.name, call.id
+        call.name, call.id = name or call.name, ident or call.id
+        if told != (call.name, call.id):
+            out.progress += 1
+            out.add(ToolStart(choice, place, call.name, call.id))
+        return call
+
+    def add(
+        self,
+        out: Collector,
+        choice: int,
+        place: int,
+        fragment: str,
+        end: int,
+        *,
+        free: bool = False,
+    ) -> None:
+        """Add a fragment of a call's arguments; ``free`` if they are a text and not JSON."""
+        call = self._calls.get((choice, place)) or self.open(out, choice, place)
+        if call is None or not fragment:
+            return
+        call.size += len(fragment)
+        if call.size <= _MAX_ARGUMENTS and self._kept + len(fragment) <= _MAX_KEPT:
+            self._kept += len(fragment)
+            call.kept += len(fragment)
+            call.arguments.append(fragment)
+        self.say(out, choice, place, fragment if free else call.unescaper.feed(fragment), end)
+
+    def say(self, out: Collector, choice: int, place: int, words: str, end: int) -> None:
+        """Add words of a call's arguments that are unescaped already."""
+        call = self._calls.get((choice, place))
+        if call is None:
+            return
+        if call.lane is None:
+            # A name that comes later must not make it another lane.
+            call.lane = Lane(Channel.TOOL_ARGS, choice, place, call.name)
+        if words:
+            out.text(call.lane, words, end)
+        else:
+            out.progress += 1  # syntax is a sign of life, too
+
+    def whole(self, out: Collector, choice: int, place: int, arguments: object, end: int) -> None:
+        """Add arguments that came whole: as an object, or as its JSON text."""
+        text = arguments if isinstance(arguments, str) else dump(arguments) if arguments else ""
+        self.add(out, choice, place, text, end)
+
+    def keep(self, choice: int, place: int, arguments: object) -> None:
+        """Remember arguments whose words have been said already."""
+        call = self._calls.get((choice, place))
+        text = dump(arguments)
+        if call is not None and len(text) <= _MAX_ARGUMENTS:
+            call.arguments, call.size, call.kept = [text], len(text), len(text)
+
+    def close(self, out: Collector) -> None:
+        """Add the assembled calls, in the order of their places."""
+        for (choice, place), call in sorted(self._calls.items(), key=lambda item: item[0]):
+            arguments = "".join(call.arguments).strip() or "{}"
+            complete = call.kept == call.size
+            out.add(ToolCall(choice, place, call.name, call.id, arguments, complete))
+        self._calls.clear()
+
+    def restart(self) -> None:
+        """Forget the calls of an attempt that was given up."""
+        self._calls.clear()
+        self._kept = 0

@@ -1,0 +1,156 @@
+"""Which dialect a document speaks, and the dialect that finds it out.
+
+A filter reads one stream in one dialect, so the others are not even imported.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+
+from loopcli.readers.base import Dialect, Frame, member, string
+from loopcli.readers.collector import Collector
+from loopcli.readers.trouble import is_prose, lone_error, ordinary, report, upstream_error
+
+_DIALECTS = {
+    "chat": ("chat", "ChatDialect"),
+    "completions": ("chat", "CompletionsDialect"),
+    "anthropic": ("anthropic", "AnthropicDialect"),
+    "responses": ("responses", "ResponsesDialect"),
+    "gemini": ("gemini", "GeminiDialect"),
+    "ollama": ("ollama", "OllamaDialect"),
+    "llamacpp": ("llamacpp", "LlamaCppDialect"),
+    "cohere": ("cohere", "CohereDialect"),
+    "vercel": ("vercel", "VercelDialect"),
+}
+NAMES = tuple(_DIALECTS)
+
+# The types of events, as each family spells them.
+_ANTHROPIC = re.compile(r"message_(start|delta|stop)|content_block_(start|delta|stop)|ping")
+_COHERE_2 = re.compile(
+    r"message-(start|end)|content-(start|delta|end)|tool-plan-delta|tool-call-(start|delta|end)|"
+    r"citation-(start|end)"
+)
+_COHERE_1 = re.compile(
+    r"stream-(start|end)|(text|citation|search-queries|tool-calls)-generation|search-results|"
+    r"tool-calls-chunk"
+)
+_VERCEL = re.compile(
+    r"start(-step)?|(text|reasoning)-(start|delta|end)|tool-input-(start|delta|available)|"
+    r"finish(-step)?|abort|data-.*"
+)
+
+
+def dialect(name: str) -> Dialect:
+    """Return a fresh dialect by its name."""
+    module, kind = _DIALECTS[name]
+    made: Dialect = getattr(import_module(f"loopcli.readers.{module}"), kind)()
+    return made
+
+
+def recognise(doc: Any) -> str | None:
+    """Return the name of the dialect that ``doc`` speaks, if it speaks one we know.
+
+    >>> recognise({"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": False})
+    'ollama'
+    """
+    if not isinstance(doc, dict):
+        return None
+    kind = doc.get("type")
+    return (_by_type(doc, kind) if isinstance(kind, str) else None) or _by_members(doc)
+
+
+def _by_type(doc: dict[str, Any], kind: str) -> str | None:
+    if _ANTHROPIC.fullmatch(kind) or (kind == "message" and doc.get("role") == "assistant"):
+        return "anthropic"
+    if kind.startswith("response."):
+        return "responses"
+    if _COHERE_2.fullmatch(kind):
+        return "cohere"
+    if _VERCEL.fullmatch(kind):
+        return "vercel"
+    return None
+
+
+def _by_members(doc: dict[str, Any]) -> str | None:
+    if doc.get("object") == "response":
+        return "responses"
+    choices = doc.get("choices")
+    if isinstance(choices, list):
+        first = choices[0] if choices else None
+        legacy = doc.get("object") == "text_completion" or (
+            isinstance(first, dict) and "text" in first and not {"delta", "message"} & first.keys()
+        )
+        return "completions" if legacy else "chat"
+    if doc.get("object") in ("chat.completion.chunk", "chat.completion"):
+        return "chat"
+    if "candidates" in doc or "usageMetadata" in doc or "promptFeedback" in doc:
+        return "gemini"
+    if isinstance(doc.get("done"), bool) and ("message" in doc or "response" in doc):
+        return "ollama"
+    if isinstance(doc.get("content"), str) and isinstance(doc.get("stop"), bool):
+        return "llamacpp"
+    whole = isinstance(member(doc, "message", "content"), list) or (
+        isinstance(doc.get("text"), str) and "generation_id" in doc
+    )
+    if _COHERE_1.fullmatch(string(doc.get("event_type"))) or (whole and "finish_reason" in doc):
+        return "cohere"
+    return None
+
+
+class AutoDialect:
+    """Reads the errors itself, and leaves everything else to the dialect of the first document.
+
+    Documents of no known dialect are passed over until one comes that is known.
+    """
+
+    def __init__(self) -> None:
+        self._chosen: Dialect | None = None
+        self._trouble = False
+        self._strange: tuple[str, int, int] | None = None
+        self._docs = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the dialect, once known."""
+        if self._chosen is not None:
+            return self._chosen.name
+        return "error" if self._trouble else "unknown"
+
+    def take(self, frames: list[Frame], out: Collector) -> None:
+        """Add what the documents say."""
+        if self._chosen is not None:
+            self._chosen.take(frames, out)
+            return
+        for place, frame in enumerate(frames):
+            if self._choose(frame, out):
+                self.take(frames[place:], out)
+                return
+            if out.stopped:
+                return
+
+    def _choose(self, frame: Frame, out: Collector) -> bool:
+        doc, end, line, name, raw = frame
+        found = "vercel" if name.startswith("line ") else recognise(doc)
+        if found:
+            self._chosen = dialect(found)
+            return True
+        self._docs += 1
+        error = upstream_error(doc, name, line, end) if isinstance(doc, dict) else None
+        if error is None and self._docs == 1:
+            error = lone_error(doc, line, end)
+        self._trouble = self._trouble or error is not None or (doc is None and is_prose(raw))
+        if error is not None:
+            report(error, out)
+        elif ordinary(frame, out) is not None and self._strange is None:
+            self._strange = (", ".join(list(doc)[:5]), line, end)
+        return False
+
+    def close(self, out: Collector) -> None:
+        """Add what only the end of the input makes certain."""
+        if self._chosen is not None:
+            self._chosen.close(out)
+        elif self._strange is not None and not self._trouble:
+            members, line, end = self._strange
+            out.problem(f"an unknown format, whose documents have the members {members}", line, end)

@@ -1,0 +1,146 @@
+"""Gemini generateContent: chunks with candidates, streamed or whole.
+
+Source: the Gemini and Vertex AI APIs and recordings of both, as SSE and as the
+JSON array. Rules:
+
+- Each candidate is a choice. A part with ``thought`` is reasoning; ``text`` and
+  ``executableCode`` are the model's; signatures, inline data, citations and the
+  results of code are not.
+- A function call comes whole (``args``), or on Vertex as ``partialArgs``: pieces
+  of the values, each with the path where it stands.
+- Old versions say ``STOP`` on every chunk, so the last finish reason counts. A
+  blocked prompt has no candidates and says so in ``promptFeedback``.
+- Proxies send all the text so far in each chunk; see ``growth``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopcli.events import Channel, Finish, Lane, Usage
+from loopcli.readers.base import Described, Frame, dump, member, number, objects, string
+from loopcli.readers.calls import Calls
+from loopcli.readers.collector import Collector
+from loopcli.readers.trouble import ordinary
+
+_VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+# A call has a handful of arguments; a stream with more is not kept whole.
+_MAX_PATHS = 256
+_MAX_VALUE = 64 * 1024
+
+
+class GeminiDialect:
+    """Understands GenerateContentResponse documents."""
+
+    name = "gemini"
+
+    def __init__(self) -> None:
+        self._described = Described()
+        self._calls = Calls()
+        self._partial: dict[int, _Partial] = {}
+        self._reasons: dict[int, str] = {}
+
+    def take(self, frames: list[Frame], out: Collector) -> None:
+        """Add what the documents say."""
+        for frame in frames:
+            doc = ordinary(frame, out)
+            if doc is not None:
+                self._take(doc, frame[1], out)
+            if out.stopped:
+                return
+
+    def close(self, out: Collector) -> None:
+        """Add the assembled tool calls."""
+        self._calls.close(out)
+
+    def _take(self, doc: dict[str, Any], end: int, out: Collector) -> None:
+        self._described.tell(out, doc.get("responseId"), doc.get("modelVersion"))
+        usage = doc.get("usageMetadata")
+        if isinstance(usage, dict) and usage:
+            out.add(Usage(usage))
+        for candidate in objects(doc.get("candidates")):
+            choice = number(candidate.get("index"))
+            for part in objects(member(candidate, "content", "parts")):
+                self._part(choice, part, end, out)
+            self._finish(choice, candidate.get("finishReason"), out)
+        self._finish(0, member(doc, "promptFeedback", "blockReason"), out)
+
+    def _finish(self, choice: int, reason: object, out: Collector) -> None:
+        if reason and isinstance(reason, str) and self._reasons.get(choice) != reason:
+            self._reasons[choice] = reason
+            out.add(Finish(choice, reason))
+
+    def _part(self, choice: int, part: dict[str, Any], end: int, out: Collector) -> None:
+        text = string(part.get("text"))
+        if text:
+            channel = Channel.REASONING if part.get("thought") else Channel.CONTENT
+            out.say(Lane(channel, choice), text, end)
+        call = part.get("functionCall")
+        if isinstance(call, dict):
+            self._call(choice, call, end, out)
+        code = string(member(part, "executableCode", "code"))
+        if code:
+            place = len(self._calls.places(choice))
+            self._calls.open(out, choice, place, "executableCode")
+            self._calls.add(out, choice, place, code, end, free=True)
+
+    def _call(self, choice: int, call: dict[str, Any], end: int, out: Collector) -> None:
+        places = self._calls.places(choice)
+        place = places[-1] if places else -1
+        if string(call.get("name")) or not places:
+            place += 1
+            self._calls.open(out, choice, place, string(call.get("name")), string(call.get("id")))
+            self._calls.whole(out, choice, place, call.get("args"), end)
+            self._partial[choice] = _Partial()
+        partial = self._partial.setdefault(choice, _Partial())
+        for piece in objects(call.get("partialArgs")):
+            self._calls.say(out, choice, place, partial.add(piece), end)
+        if partial.values and not call.get("willContinue"):
+            self._calls.say(out, choice, place, partial.end(), end)
+            self._calls.keep(choice, place, partial.arguments())
+            partial.values.clear()
+
+
+class _Partial:
+    """The arguments of one call that come in pieces, by their JSON path."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self._open = ""
+
+    def add(self, piece: dict[str, Any]) -> str:
+        """Return the words that a piece adds: a value that ends, ends a line."""
+        path = string(piece.get("jsonPath"))
+        value = next((piece[key] for key in _VALUES if piece.get(key) is not None), None)
+        before = self.end() if path != self._open else ""
+        self._keep(path, value)
+        text = value if isinstance(value, str) else dump(value)
+        if piece.get("willContinue"):
+            self._open = path
+            return before + text
+        self._open = ""
+        return before + text + "\n"
+
+    def end(self) -> str:
+        """Return what ends a value that was still open."""
+        was, self._open = self._open, ""
+        return "\n" if was else ""
+
+    def _keep(self, path: str, value: object) -> None:
+        known = self.values.get(path)
+        if isinstance(known, str) and isinstance(value, str):
+            self.values[path] = (known + value)[:_MAX_VALUE]
+        elif path in self.values or len(self.values) < _MAX_PATHS:
+            self.values[path] = value
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments as an object; simple paths become members."""
+        found: dict[str, Any] = {}
+        for path, value in self.values.items():
+            names = path.removeprefix("$").removeprefix(".").split(".")
+            here = found
+            for name in names[:-1]:
+                inner = here.setdefault(name, {})
+                here = inner if isinstance(inner, dict) else {}
+            here[names[-1]] = value
+        return found

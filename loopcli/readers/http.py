@@ -1,0 +1,183 @@
+r"""What ``curl -i`` puts before the body, and bodies that are no reply.
+
+Rules of this file:
+
+- A head ends at its blank line, whatever its header values hold. Several may
+  stand in a row (100 Continue, a proxy's, redirects); the last one counts.
+- A status of 400 or more makes the body an error message, and so does a final
+  redirect, which curl follows with ``-L`` only.
+- Without a head, an HTML page whose title is an error is one. Any other page
+  may be what the model was asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+
+from loopcli.events import Event, UpstreamError
+from loopcli.readers.base import Origin, Reader, parse
+from loopcli.readers.probe import Choice, Probe
+from loopcli.readers.trouble import lone_error, upstream_error
+
+STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n")
+_HEADER = re.compile(rb"[!#-'*+.0-9A-Z^-z|~-]+:[^\r\n]*\r?\n|[ \t][^\r\n]*\r?\n")
+_BLANK = re.compile(rb"\r?\n")
+_MAX_HEAD = 64 * 1024
+# How much of a body is read for its message.
+_MAX_BODY = 64 * 1024
+_MAX_MESSAGE = 300
+_MAX_PAGE = 4096
+
+_HEADING = re.compile(rb"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(rb"<(style|script)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_BAD_NEWS = re.compile(
+    r"\b[345]\d\d\b|\berror\b|forbidden|denied|unauthori[sz]ed|not found|bad (gateway|request)|"
+    r"unavailable|time-?d?\s?out|too many requests|rate limit|just a moment|attention required|"
+    r"moved permanently|blocked",
+    re.IGNORECASE,
+)
+
+
+def maybe_status_line(head: bytes) -> bool:
+    """Return whether ``head``, which is short, may be the beginning of a status line."""
+    return b"HTTP/".startswith(head[:5]) and b"\n" not in head and len(head) < 256
+
+
+class HeadProbe(Probe):
+    """Skips the heads; ``body`` makes the reader for what follows."""
+
+    def __init__(self, origin: Origin, body: Callable[[Origin], Reader]) -> None:
+        super().__init__(origin)
+        self._body = body
+        self._at = 0
+        # Of the last whole head, and of the one being read.
+        self._status = 0
+        self._next = 0
+        self._in_head = False
+        self._head_at = 0
+
+    def decide(self, data: bytes, *, final: bool) -> Choice | None:
+        """Return the reader of the body, once the last head is over."""
+        while True:
+            if not self._in_head:
+                rest = bytes(self._held[self._at : self._at + 256])
+                status = STATUS_LINE.match(rest)
+                if status is None:
+                    known = final or (rest and not maybe_status_line(rest))
+                    return self._whole_heads() if known else None
+                self._in_head, self._head_at, self._next = True, self._at, int(status[1])
+                self._at += status.end()
+            line = self._held.find(b"\n", self._at) + 1
+            if not line and final:
+                # The head itself was cut short; its status is known all the same.
+                self._status, self._at = self._next, len(self._held)
+                return self._whole_heads()
+            if (line or len(self._held)) - self._head_at > _MAX_HEAD:
+                return self._no_head()
+            if not line:
+                return None
+            content = bytes(self._held[self._at : line])
+            if _BLANK.fullmatch(content):
+                self._in_head, self._status = False, self._next
+            elif not _HEADER.fullmatch(content):
+                return self._no_head()
+            self._at = line
+
+    def _no_head(self) -> Choice:
+        """It only looked like one: it belongs to the body."""
+        self._at = self._head_at
+        return self._whole_heads()
+
+    def _whole_heads(self) -> Choice:
+        origin = self.after(self._at)
+        if self._status >= 300:
+            return ErrorBodyReader(origin, self._status), self._at
+        return self._body(origin), self._at
+
+
+class ErrorBodyReader:
+    """Reads a body that is an error message."""
+
+    name = "error"
+    framing = "none"
+    progress = 0
+
+    def __init__(self, origin: Origin, status: int = 0) -> None:
+        self._origin = origin
+        self._status = status
+        self._body = b""
+        self._told = False
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Return the error, once enough has come."""
+        if self._told:
+            return []
+        self._body += data[: _MAX_BODY - len(self._body)]
+        return self._tell() if len(self._body) == _MAX_BODY else []
+
+    def close(self) -> list[Event]:
+        """Return the error."""
+        return [] if self._told else self._tell()
+
+    def _tell(self) -> list[Event]:
+        self._told = True
+        message = body_message(self._body) or "no message"
+        if 300 <= self._status < 400:
+            message += " (curl follows redirects with -L)"
+        byte = self._origin.byte + len(self._body)
+        return [UpstreamError(message, self._origin.line + 1, byte, str(self._status or ""))]
+
+
+def body_message(body: bytes) -> str:
+    """Return what an error body says, be it JSON, an event stream, HTML or text.
+
+    >>> body_message(b"<html><title>502 Bad Gateway</title></html>")
+    '502 Bad Gateway'
+    """
+    text = body.strip()
+    for part in (text, *re.findall(rb"^data:[ ]?(.+)$", text, re.MULTILINE)):
+        try:
+            doc = parse(part)
+        except ValueError:
+            continue
+        if isinstance(doc, list) and doc:
+            doc = doc[0]
+        error = lone_error(doc, 0, 0) or upstream_error(doc, "error", 0, 0)
+        if error is not None and error.message != "no message":
+            return error.message
+    return page_heading(text) or _plain(text)
+
+
+def page_heading(page: bytes) -> str:
+    """Return the first title or heading of an HTML page, if it has a full one."""
+    heading = _HEADING.search(page)
+    return _plain(heading[2]) if heading else ""
+
+
+def _plain(markup: bytes) -> str:
+    text = unescape(_TAG.sub(b" ", markup).decode("utf-8", "replace"))
+    return " ".join(text.split())[:_MAX_MESSAGE]
+
+
+def is_page(head: bytes) -> bool:
+    """Return whether a text begins as an HTML page does."""
+    return head[:9].lower() == b"<!doctype" or head[:5].lower() == b"<html"
+
+
+class PageProbe(Probe):
+    """Tells an error page from a page that the model wrote, by its first heading."""
+
+    def __init__(self, origin: Origin, text: Reader) -> None:
+        super().__init__(origin)
+        self._text = text
+
+    def decide(self, data: bytes, *, final: bool) -> Choice | None:
+        """Return who reads, once the page has a heading or is longer than one without."""
+        head = bytes(self._held[:_MAX_PAGE])
+        final = final or len(self._held) >= _MAX_PAGE
+        heading = page_heading(head) or (_plain(head) if final else "")
+        if heading and len(heading) < 120 and _BAD_NEWS.search(heading):
+            return ErrorBodyReader(self._origin), 0
+        return (self._text, 0) if heading or final else None

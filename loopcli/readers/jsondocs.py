@@ -1,0 +1,109 @@
+"""JSON documents that are not one a line: an array as it grows, or pretty-printed ones.
+
+Gemini without ``alt=sse`` streams one array; a whole answer is one document;
+``jq`` prints several. Rules of this file:
+
+- A document is an object, cut out by counting braces outside strings. What
+  stands between two of them (commas, blanks, brackets) is framing.
+- A ``]`` between documents ends the array that ``[`` began, and with it the stream.
+- A document that the end of the input cut through is dropped: the stream is cut.
+"""
+
+from __future__ import annotations
+
+from loopcli.events import Event
+from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
+from loopcli.readers.collector import Collector
+from loopcli.readers.scanner import ObjectScanner
+
+
+class JsonDocumentsReader:
+    """Reads objects one after the other, wherever their lines break."""
+
+    framing = "json"
+
+    def __init__(
+        self, dialect: Dialect, origin: Origin = START, *, max_frame: int = MAX_FRAME_BYTES
+    ) -> None:
+        self._dialect = dialect
+        self._out = Collector()
+        self._max_frame = max_frame
+        self._scanner = ObjectScanner()
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._at, self._line = origin
+        self._begun_on = 0
+        self._in_array = False
+
+    @property
+    def name(self) -> str:
+        """The format, as ``--input`` and the report call it."""
+        return self._dialect.name
+
+    @property
+    def progress(self) -> int:
+        """How many deltas with something in them have been read."""
+        return self._out.progress
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Return the events that ``data`` completes."""
+        if self._out.stopped:
+            return []
+        self._dialect.take(self._frames(data), self._out)
+        if self._size > self._max_frame and not self._out.stopped:
+            message = f"a document of more than {self._max_frame} bytes"
+            self._out.problem(message, self._begun_on, self._at)
+        return self._out.take()
+
+    def close(self) -> list[Event]:
+        """Return the events that the end of the input completes."""
+        if self._out.stopped:
+            return []
+        self._out.close()
+        self._dialect.close(self._out)
+        return self._out.take()
+
+    def _frames(self, data: bytes) -> list[Frame]:
+        frames: list[Frame] = []
+        at = 0
+        while at < len(data):
+            if not self._scanner.depth:
+                at = self._between(data, at, frames)
+                if at == len(data):
+                    break
+            end = self._scanner.feed(data, at)
+            piece = data[at : end if end >= 0 else len(data)]
+            self._pieces.append(piece)
+            self._size += len(piece)
+            self._move(piece)
+            if end < 0:
+                break
+            frames.append(self._frame())
+            at = end
+        return frames
+
+    def _between(self, data: bytes, at: int, frames: list[Frame]) -> int:
+        """Return where the next object begins."""
+        start = data.find(b"{", at)
+        start = len(data) if start < 0 else start
+        gap = data[at:start]
+        self._move(gap)
+        self._in_array = self._in_array or b"[" in gap
+        if self._in_array and b"]" in gap:
+            self._in_array = False
+            end = self._at - len(gap) + gap.index(b"]") + 1
+            frames.append((DONE, end, self._line + 1, "", b""))
+        self._begun_on = self._line + 1
+        return start
+
+    def _move(self, piece: bytes) -> None:
+        self._at += len(piece)
+        self._line += piece.count(b"\n")
+
+    def _frame(self) -> Frame:
+        raw = b"".join(self._pieces)
+        self._pieces, self._size = [], 0
+        try:
+            return parse(raw), self._at, self._begun_on, "", b""
+        except ValueError:
+            return None, self._at, self._begun_on, "", raw

@@ -1,0 +1,166 @@
+"""OpenAI Responses: events by type, or one response.
+
+Source: the Responses API and recordings of it, of xAI and LM Studio. Rules:
+
+- Only ``*.delta`` events are judged. The same text comes again in ``.done``,
+  ``content_part.done``, ``output_item.done`` and ``response.completed``; an item
+  counts by its ``output_item.done`` only if no delta of it came, and an item of
+  the final response only if nothing of it came before.
+- Items may interleave; each is a lane of its own, by its ``output_index``.
+- ``encrypted_content`` is not words. Results of tools are not the model's.
+- The end is ``response.completed``, ``.incomplete`` (with its reason) or
+  ``.failed``; there is no ``[DONE]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
+from loopcli.readers.base import Described, Frame, member, number, objects, string
+from loopcli.readers.calls import Calls
+from loopcli.readers.collector import MAX_LANES, Collector
+from loopcli.readers.trouble import ordinary, report, upstream_error
+
+_CHANNELS = {
+    "response.output_text.delta": Channel.CONTENT,
+    "response.refusal.delta": Channel.CONTENT,
+    "response.output_audio_transcript.delta": Channel.CONTENT,
+    "response.audio.transcript.delta": Channel.CONTENT,
+    "response.reasoning_summary_text.delta": Channel.REASONING,
+    "response.reasoning_text.delta": Channel.REASONING,
+}
+# Arguments by the event that brings them; whether they are JSON.
+_ARGUMENTS = {
+    "response.function_call_arguments.delta": True,
+    "response.mcp_call_arguments.delta": True,
+    "response.custom_tool_call_input.delta": False,
+    "response.code_interpreter_call_code.delta": False,
+}
+# Arguments by the member of an item that holds them.
+_INPUTS = {"arguments": True, "input": False, "code": False}
+_ENDS = frozenset(
+    {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
+)
+
+
+class ResponsesDialect:
+    """Understands response.* events and whole responses."""
+
+    name = "responses"
+
+    def __init__(self) -> None:
+        self._described = Described()
+        self._calls = Calls()
+        # The output indexes of which something has been judged.
+        self._heard: set[int] = set()
+        self._error = ""
+
+    def take(self, frames: list[Frame], out: Collector) -> None:
+        """Add what the documents say."""
+        for frame in frames:
+            before = out.stopped
+            doc = self._ordinary(frame, out)
+            if doc is not None:
+                self._take(doc, frame, out)
+            if out.stopped and not before:
+                return
+
+    def close(self, out: Collector) -> None:
+        """Add the assembled tool calls."""
+        self._calls.close(out)
+
+    def _ordinary(self, frame: Frame, out: Collector) -> dict[str, Any] | None:
+        doc = frame[0]
+        if isinstance(doc, dict):
+            kind = doc.get("type")
+            if kind == "error" or frame[3] == "error":
+                self._fail(doc, frame, out)
+                return None
+            if doc.get("object") == "response" or kind in _ENDS:
+                return doc  # the error in it is read with its status
+        return ordinary(frame, out)
+
+    def _fail(self, doc: object, frame: Frame, out: Collector) -> None:
+        error = upstream_error(doc, "error", frame[2], frame[1])
+        # `error` and `response.failed` tell the same thing twice.
+        if isinstance(error, UpstreamError) and error.message != self._error:
+            self._error = error.message
+            report(error, out)
+
+    def _take(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
+        kind, end = string(doc.get("type")), frame[1]
+        index = number(doc.get("output_index"))
+        if kind in _CHANNELS:
+            self._say(_CHANNELS[kind], index, doc.get("delta"), end, out)
+        elif kind in _ARGUMENTS:
+            fragment, free = string(doc.get("delta")), not _ARGUMENTS[kind]
+            self._hear(index)
+            self._calls.add(out, 0, index, fragment, end, free=free)
+        elif kind == "response.output_item.added":
+            item = doc.get("item")
+            if _is_call(item):
+                name = string(member(item, "name")) or string(member(item, "type"))
+                ident = string(member(item, "call_id")) or string(member(item, "id"))
+                self._calls.open(out, 0, index, name, ident)
+        elif kind == "response.output_item.done":
+            self._item(index, doc.get("item"), end, out)
+        elif doc.get("object") == "response":
+            self._response(doc, frame, out)
+        elif kind.startswith("response."):
+            self._response(doc.get("response"), frame, out, final=kind in _ENDS)
+
+    def _hear(self, index: int) -> None:
+        if len(self._heard) < MAX_LANES:
+            self._heard.add(index)
+
+    def _say(self, channel: Channel, index: int, text: object, end: int, out: Collector) -> None:
+        if text and isinstance(text, str):
+            self._hear(index)
+            out.text(Lane(channel, 0, index), text, end)
+
+    def _response(
+        self, response: object, frame: Frame, out: Collector, *, final: bool = True
+    ) -> None:
+        if not isinstance(response, dict):
+            return
+        self._described.tell(out, response.get("id"), response.get("model"))
+        usage = response.get("usage")
+        if isinstance(usage, dict) and usage:
+            out.add(Usage(usage))
+        if not final:
+            return
+        for index, item in enumerate(objects(response.get("output"))):
+            self._item(index, item, frame[1], out)
+        if response.get("error"):
+            self._fail(response, frame, out)
+        reason = string(member(response, "incomplete_details", "reason"))
+        status = string(response.get("status"))
+        if status not in ("in_progress", "queued"):
+            out.add(Finish(0, reason or status or "completed"))
+            out.add(Done())
+
+    def _item(self, index: int, item: object, end: int, out: Collector) -> None:
+        """Judge an item of which no delta came."""
+        if not isinstance(item, dict) or index in self._heard:
+            return
+        if _is_call(item):
+            name = string(item.get("name")) or string(item.get("type"))
+            ident = string(item.get("call_id")) or string(item.get("id"))
+            self._calls.open(out, 0, index, name, ident)
+            for key, is_json in _INPUTS.items():
+                if string(item.get(key)):
+                    self._hear(index)
+                    self._calls.add(out, 0, index, item[key], end, free=not is_json)
+        elif item.get("type") == "message":
+            for part in objects(item.get("content")):
+                text = part.get("text") or part.get("refusal") or part.get("transcript")
+                self._say(Channel.CONTENT, index, text, end, out)
+        elif item.get("type") == "reasoning":
+            for part in objects(item.get("content")) or objects(item.get("summary")):
+                self._say(Channel.REASONING, index, part.get("text"), end, out)
+
+
+def _is_call(item: object) -> bool:
+    # function_call, custom_tool_call, mcp_call, code_interpreter_call, …
+    return string(member(item, "type")).endswith("_call")

@@ -1,0 +1,127 @@
+"""What is not the reply: errors that providers report, in every shape they use.
+
+Rules of this file:
+
+- An error object anywhere is the provider's error, whatever stands beside it.
+- A payload that is prose instead of JSON is an error message, too; one that
+  begins like JSON and is none makes the stream malformed.
+- A server that ends a reply because *it* found a repetition has judged, not
+  failed: that is a verdict (vLLM's ``repetition``, Ollama's token limit).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from loopcli.events import Done, ServerLoop, UpstreamError
+from loopcli.readers.base import DONE, Frame, objects, string
+from loopcli.readers.collector import Collector
+
+# Ollama's guard against more than 30 equal tokens in a row says this.
+_OLLAMA_ABORT = "token repeat limit reached"
+_SHOWN = 300
+# A sentence: more than one word, beginning with a letter.
+_PROSE = re.compile(rb"\s*[^\W\d_][^\s]*[ \t]+\S", re.ASCII)
+_NOT_ASCII = re.compile(rb"\s*[\x80-\xff]")
+
+
+def ordinary(frame: Frame, out: Collector) -> dict[str, Any] | None:
+    """Return the document of ``frame`` for its dialect to read, if it has one.
+
+    End marks, errors and unreadable payloads are the same in every dialect;
+    they are added to ``out`` here.
+    """
+    doc, end, line, name, raw = frame
+    if doc is DONE:
+        out.add(Done())
+        return None
+    if doc is None:
+        _unreadable(raw, line, end, out)
+        return None
+    error = upstream_error(doc, name, line, end)
+    if error is not None:
+        report(error, out)
+    return doc if isinstance(doc, dict) else None
+
+
+def report(error: UpstreamError, out: Collector) -> None:
+    """Add an error, or the verdict that it is."""
+    if _OLLAMA_ABORT in error.message:
+        out.add(ServerLoop(0, error.message))
+    else:
+        out.add(error)
+
+
+def is_prose(payload: bytes) -> bool:
+    """Return whether a payload that is not JSON is a message for people.
+
+    >>> is_prose(b"Number of choices must be greater than 0."), is_prose(b"{not json")
+    (True, False)
+    """
+    return bool(_PROSE.match(payload) or _NOT_ASCII.match(payload))
+
+
+def _unreadable(raw: bytes, line: int, end: int, out: Collector) -> None:
+    if is_prose(raw):
+        out.add(UpstreamError(raw[:_SHOWN].decode("utf-8", "replace").strip(), line, end))
+        return
+    shown = raw[:60].decode("utf-8", "replace")
+    out.problem(f"a data line that is neither JSON nor [DONE]: {shown}", line, end)
+
+
+def upstream_error(doc: Any, name: str, line: int, end: int) -> UpstreamError | None:
+    """Return the error that a document reports."""
+    if not isinstance(doc, dict):
+        return UpstreamError(str(doc)[:_SHOWN], line, end) if name == "error" else None
+    error = doc.get("error")
+    if not error and ("error" in (name, doc.get("object"), doc.get("type")) or _detail_only(doc)):
+        error = doc
+    if not error:
+        return None
+    while isinstance(error, dict) and isinstance(error.get("error"), dict):
+        error = error["error"]
+    if not isinstance(error, dict):
+        return UpstreamError(str(error), line, end)
+    kind = string(error.get("type"))
+    code = error.get("code") or ("" if kind == "error" else kind) or error.get("status") or ""
+    return UpstreamError(_message(error), line, end, str(code))
+
+
+def _message(error: dict[str, Any]) -> str:
+    for key in ("message", "detail", "error", "errorText", "msg"):
+        value = error.get(key)
+        for item in objects(value)[:1]:  # FastAPI lists what it dislikes
+            value = item.get("msg") or item.get("message")
+        if value:
+            return str(value)
+    return "no message"
+
+
+def _detail_only(doc: dict[str, Any]) -> bool:
+    return doc.keys() == {"detail"}
+
+
+def lone_error(doc: Any, line: int, end: int) -> UpstreamError | None:
+    """Return the error that a document is which is all there is: gateways wrap it in nothing.
+
+    >>> lone_error({"message": "no Route matched", "request_id": "a1"}, 1, 10).message
+    'no Route matched'
+    """
+    if not isinstance(doc, dict) or not string(doc.get("message")) or doc.keys() - _FLAT:
+        return None
+    codes = [doc.get(key) for key in ("code", "status", "statusCode", "status_code")]
+    bad = any(isinstance(code, int) and 400 <= code <= 599 for code in codes)
+    if bad or "request_id" in doc or doc.get("success") is False:
+        code = next((code for code in codes if code), "")
+        return UpstreamError(doc["message"], line, end, str(code))
+    return None
+
+
+_FLAT = frozenset(
+    (
+        *("code", "status", "statusCode", "status_code", "success", "error", "type", "param"),
+        *("message", "detail", "details", "data", "path", "timestamp"),
+        *("id", "request_id", "requestId"),
+    )
+)
