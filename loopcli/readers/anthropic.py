@@ -93,7 +93,7 @@ class AnthropicDialect:
         """Take the beginning of a block, or all of one: what is in it counts either way."""
         if not isinstance(block, dict):
             return
-        kind = block.get("type")
+        kind = string(block.get("type"))
         if kind in _TOOLS:
             self._calls.open(out, 0, index, string(block.get("name")), string(block.get("id")))
             self._calls.whole(out, 0, index, block.get("input"), end)

@@ -138,12 +138,15 @@ class AutoReader(Probe):
         super().__init__(origin)
         self._wanted = wanted
         self._heads = heads
+        self._asked = 0  # how long the beginning was that told too little
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
         """Return who reads, once the first bytes tell."""
         head = bytes(self._held[: _MAX_GUESS + 1])
-        if 256 < len(head) <= _MAX_GUESS and not final and not _LINE_END.search(data):
+        settled = self._asked > 256 and not final and len(head) <= _MAX_GUESS
+        if settled and not _LINE_END.search(data):
             return None  # only a line's end can tell more
+        self._asked = len(head)
         refusal = not_a_stream(head.removeprefix(BOM), final=final)
         if refusal is None:
             return None

@@ -113,7 +113,7 @@ def string(value: object) -> str:
 
 def number(value: object) -> int:
     """Return ``value`` if it is a whole number that can count something, else 0."""
-    return value if isinstance(value, int) and value >= 0 else 0
+    return value if isinstance(value, int) and value > 0 and value is not True else 0
 
 
 def member(doc: object, *path: str) -> Any:

@@ -42,13 +42,15 @@ class ChatDialect:
     def take(self, frames: list[Frame], out: Collector) -> None:
         """Add what the documents say."""
         rest = iter(frames)
-        for frame in self._usual(rest, out) if self._described.meta.generation_id else rest:
+        meta = self._described.meta
+        for frame in self._usual(rest, out) if meta.generation_id and meta.model else rest:
             self._take(frame, out)
             if out.stopped:
                 return
 
     def _usual(self, frames: Iterator[Frame], out: Collector) -> Iterator[Frame]:
         """Take the chunks of one choice with content and nothing else; yield all others."""
+        named = bool(self._described.meta.provider)
         open_choice = None
         parts: list[str] = []
         ends: list[int] = []
@@ -64,8 +66,8 @@ class ChatDialect:
                     and choice["finish_reason"] is None
                     and content.__class__ is str
                     and not doc.get("usage")
-                    and doc.keys().isdisjoint(unusual)
-                    and not name
+                    and "error" not in doc
+                    and (named or "provider" not in doc)
                 ):
                     # By identity: 1.0 and True are equal to 1 and are no index.
                     if choice["index"] is not open_choice:

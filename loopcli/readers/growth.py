@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import xxhash
+from loopcli.words import word_hash
 
 _EXTENSIONS = 4
 _LONG = 100
@@ -49,7 +49,7 @@ class Growth:
         self._held: list[Piece] = []
         # Length and hash of the text so far, once the lane is known to grow.
         self._size = 0
-        self._digest = b""
+        self._digest = 0
 
     def take(self, delta: str, end: int) -> list[Piece]:
         """Return what ``delta``, which is not empty, makes certain of the lane's text."""
@@ -87,7 +87,7 @@ class Growth:
 
     def _grow(self, delta: str, end: int) -> list[Piece]:
         known = self._size
-        if _hash(delta[:known]) != self._digest:
+        if word_hash(delta[:known]) != self._digest:
             # Something else began (a new part, a plain tail): decide again.
             self._begin(delta)
             return [(delta, end)]
@@ -95,13 +95,9 @@ class Growth:
         return [(delta[known:], end)] if len(delta) > known else []
 
     def _remember(self, text: str) -> None:
-        self._size, self._digest = len(text), _hash(text)
+        self._size, self._digest = len(text), word_hash(text)
 
     def close(self) -> list[Piece]:
         """Return what was held back in doubt: the text ended too early to call it growth."""
         pieces, self._held = self._held, []
         return pieces
-
-
-def _hash(text: str) -> bytes:
-    return xxhash.xxh3_128_digest(text.encode("utf-8", "surrogatepass"))

@@ -17,6 +17,7 @@ from loopcli.events import Event
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
 from loopcli.readers.collector import Collector
 from loopcli.readers.lines import Line, LineSplitter
+from loopcli.readers.trouble import is_prose
 
 _CODED = re.compile(rb'([0-9a-z]):(["\[{].*)', re.DOTALL)
 
@@ -79,7 +80,7 @@ class JsonLinesReader:
             except ValueError:
                 # What the end of the input cut through makes the stream cut,
                 # not malformed.
-                if not (last and payload.startswith((b"{", b"[", b'"'))):
+                if not last or is_prose(payload):
                     frames.append((None, end, number, name, payload))
             else:
                 if doc is not None:

@@ -73,7 +73,7 @@ class ResponsesDialect:
     def _ordinary(self, frame: Frame, out: Collector) -> dict[str, Any] | None:
         doc = frame[0]
         if isinstance(doc, dict):
-            kind = doc.get("type")
+            kind = string(doc.get("type"))
             if kind == "error" or frame[3] == "error":
                 self._fail(doc, frame, out)
                 return None
