@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from loopcli.events import Channel, Event, Lane, Problem, Text, ToolCall, UpstreamError
+from loopcli.events import Channel, Event, Lane, Problem, Restart, Text, ToolCall, UpstreamError
 from loopcli.readers.auto import reader
 from loopcli.readers.base import Reader
 
@@ -28,6 +28,8 @@ class Heard:
                 ends += [marks.byte_after(size) for size in range(1, len(event.text) + 1)]
             else:
                 self.others.append(event)
+                if isinstance(event, Restart):
+                    self.lanes, self.ends = {}, {}
         self.format, self.framing = reading.name, reading.framing
 
     def __eq__(self, other: object) -> bool:
