@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 LINES = r'[inputs | rtrimstr("\r") | sub("^data: ?"; "") | fromjson? | objects]'
 SPOKEN = 'def spoken: [.. | scalars | tostring + "\\n"] | join("");'
 JOINED = 'def joined: map(strings) | join("");'
-BY = 'def by(f; g): group_by(f) | map(map(g | strings) | join("")) | map(fromjson | spoken) | join("");'
+BY = 'def by(f; g): group_by(f) | map(map(g | strings) | join("") | fromjson | spoken) | join("");'
 PRELUDE = SPOKEN + JOINED + BY
 
 CHAT = """
@@ -52,7 +52,7 @@ PROGRAMS = {
         reasoning: (of("reasoning_summary_text") | map(.delta) | joined),
         "tool-args": ((of("function_call_arguments") | by(.output_index; .delta))
           + (of("code_interpreter_call_code") | map(.delta) | joined)),
-        reasons: (map(select(.type | test("completed$|failed$")) | .response.status) | unique)
+        reasons: (map(select(.type == ("response.completed", "response.failed")) | .response.status))
       }""",
     "gemini-sse": """
       [.[].candidates[]?] | {
@@ -113,7 +113,7 @@ def name_of(path: Path) -> str:
 
 def jq(path: Path, program: str) -> Any:
     whole = path.suffix == ".json"
-    source = "[inputs | .[]]" if whole else LINES
+    source = "[inputs[]]" if whole else LINES
     command = [str(JQ), "-n", *([] if whole else ["-R"]), f"{PRELUDE} {source} | {program}"]
     return json.loads(subprocess.run([*command, str(path)], capture_output=True, check=True).stdout)
 
