@@ -11,8 +11,7 @@ from loopcli.readers.growth import Growth
 # others is dropped, because their memory must not grow with it.
 MAX_LANES = 4096
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_PAIR = "[\ud800-\udbff][\udc00-\udfff]"
 
 
 class Collector:
@@ -103,7 +102,7 @@ class Collector:
             return
         self._parts, self._ends = [], []
         text = "".join(parts)
-        if self._halves or (not text.isascii() and _SURROGATE.search(text)):
+        if self._halves or not _is_whole(text):
             parts, ends = self._paired(lane, parts, ends)
             text = "".join(parts)
         if text:
@@ -123,7 +122,7 @@ class Collector:
             joined, half = half + part, ""
             if "\ud800" <= joined[-1:] <= "\udbff":
                 joined, half, byte = joined[:-1], joined[-1], end
-            whole.append(_PAIR.sub(_join, joined))
+            whole.append(re.sub(_PAIR, _join, joined))
             bytes_.append(end)
         if half:
             self._halves[lane] = half, byte
@@ -134,6 +133,17 @@ class Collector:
         self._flush()
         events, self._events = self._events, []
         return events
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a text is without surrogates; what UTF-8 takes is."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _join(match: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from loopcli.readers.base import Dialect, Frame, member, string
 from loopcli.readers.collector import Collector
@@ -27,16 +27,16 @@ _DIALECTS = {
 NAMES = tuple(_DIALECTS)
 
 # The types of events, as each family spells them.
-_ANTHROPIC = re.compile(r"message_(start|delta|stop)|content_block_(start|delta|stop)|ping")
-_COHERE_2 = re.compile(
+_ANTHROPIC = r"message_(start|delta|stop)|content_block_(start|delta|stop)|ping"
+_COHERE_2 = (
     r"message-(start|end)|content-(start|delta|end)|tool-plan-delta|tool-call-(start|delta|end)|"
     r"citation-(start|end)"
 )
-_COHERE_1 = re.compile(
+_COHERE_1 = (
     r"stream-(start|end)|(text|citation|search-queries|tool-calls)-generation|search-results|"
     r"tool-calls-chunk"
 )
-_VERCEL = re.compile(
+_VERCEL = (
     r"start(-step)?|(text|reasoning)-(start|delta|end)|tool-input-(start|delta|available)|"
     r"finish(-step)?|abort|data-.*"
 )
@@ -62,13 +62,13 @@ def recognise(doc: Any) -> str | None:
 
 
 def _by_type(doc: dict[str, Any], kind: str) -> str | None:
-    if _ANTHROPIC.fullmatch(kind) or (kind == "message" and doc.get("role") == "assistant"):
+    if re.fullmatch(_ANTHROPIC, kind) or (kind == "message" and doc.get("role") == "assistant"):
         return "anthropic"
     if kind.startswith("response."):
         return "responses"
-    if _COHERE_2.fullmatch(kind):
+    if re.fullmatch(_COHERE_2, kind):
         return "cohere"
-    if _VERCEL.fullmatch(kind):
+    if re.fullmatch(_VERCEL, kind):
         return "vercel"
     return None
 
@@ -94,9 +94,20 @@ def _by_members(doc: dict[str, Any]) -> str | None:
     whole = isinstance(member(doc, "message", "content"), list) or (
         isinstance(doc.get("text"), str) and "generation_id" in doc
     )
-    if _COHERE_1.fullmatch(string(doc.get("event_type"))) or (whole and "finish_reason" in doc):
+    if re.fullmatch(_COHERE_1, string(doc.get("event_type"))) or (whole and "finish_reason" in doc):
         return "cohere"
     return None
+
+
+class Wanted(NamedTuple):
+    """What the user said of the input: empty is for us to find out."""
+
+    dialect: str = ""
+    framing: str = ""
+
+    def make(self) -> Dialect:
+        """Return the dialect, or one that finds it out."""
+        return dialect(self.dialect) if self.dialect else AutoDialect()
 
 
 class AutoDialect:

@@ -10,20 +10,22 @@ import re
 from typing import Any
 
 from loopcli.events import Event, Problem
-from loopcli.readers.base import Origin, member, objects
+from loopcli.readers.base import Origin, Reader, member, objects
+from loopcli.readers.text import TextReader
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 # An AWS event stream frame: its length (short), the length of its headers, a
 # checksum, and the first header's name with its length before it.
-_AWS = re.compile(rb"\x00[\s\S]{12}:(event|message|content|exception)-type")
+_AWS = rb"\x00[\s\S]{12}:(event|message|content|exception)-type"
 _HTTPRR = b"httprr trace v1"
 _VCR = re.compile(
     rb"(---\r?\n)?(version: \d+\r?\n)?(http_)?interactions:\r?\n *- *(request|id|uri)"
 )
 _VCR_START = (b"---", b"version:", b"interactions:", b"http_interactions:")
-_CHUNK_SIZE = re.compile(rb'[0-9a-fA-F]{1,8}\r\n(data:|event:|id:|: |\{"|\[\{)')
-_HEX_LINE = re.compile(rb"[0-9a-fA-F]{1,8}(\r(\n[a-z:{\[]{0,5})?)?")
+_CHUNK_SIZE = rb'[0-9a-fA-F]{1,8}\r\n(data:|event:|id:|: |\{"|\[\{)'
+_HEX_LINE = rb"[0-9a-fA-F]{1,8}(\r(\n[a-z:{\[]{0,5})?)?"
+_HEX = b"0123456789abcdefABCDEF"
 _LONGEST_SIGN = 128
 
 
@@ -40,18 +42,19 @@ def not_a_stream(head: bytes, *, final: bool) -> str | None:
             return f"compressed data ({name}): ask curl to undo it with --compressed"
     if head.startswith(_HTTPRR):
         return "not a stream: an httprr recording; give it the body of one response"
-    if _VCR.match(head):
+    if head.startswith(_VCR_START) and re.match(_VCR, head):
         return "not a stream: a VCR cassette; give it the body of one response"
-    if _AWS.match(head):
+    if head.startswith(b"\x00") and re.match(_AWS, head):
         return "not a stream of text: binary AWS event stream frames (Bedrock), which are not read"
-    if _CHUNK_SIZE.match(head):
+    hexadecimal = head[:1] in _HEX
+    if hexadecimal and re.match(_CHUNK_SIZE, head):
         return "the sizes of HTTP chunks stand between the data: leave out curl's --raw"
     if final:
         return ""
     begun = (_GZIP, _ZSTD, _HTTPRR)
     if any(sign.startswith(head) for sign in begun) or head.startswith(b"\x00"):
         return None
-    if _HEX_LINE.fullmatch(head):
+    if hexadecimal and re.fullmatch(_HEX_LINE, head):
         return None
     if any(sign.startswith(head) or head.startswith(sign) for sign in _VCR_START):
         return None if head.count(b"\n") < 4 else ""
@@ -61,14 +64,14 @@ def not_a_stream(head: bytes, *, final: bool) -> str | None:
 _HAR = re.compile(
     rb'\{\s*"log"\s*:\s*\{\s*"(_recordingName|version|creator|entries|browser|pages)"'
 )
-_NOCK = re.compile(rb'\{\s*"scope"\s*:\s*"https?:')
+_NOCK = rb'\{\s*"scope"\s*:\s*"https?:'
 _HAR_FILE = "not a stream: a HAR file; give it the content of one response"
 _NOCK_FILE = "not a stream: a nock recording; give it the text of one response"
 
 
 def foreign_beginning(head: bytes) -> str:
     """Return what an object is that holds recordings and is too long to be read whole."""
-    return _HAR_FILE if _HAR.match(head) else _NOCK_FILE if _NOCK.match(head) else ""
+    return _HAR_FILE if re.match(_HAR, head) else _NOCK_FILE if re.match(_NOCK, head) else ""
 
 
 def foreign_document(doc: Any) -> str:
@@ -107,3 +110,10 @@ class RefusingReader:
     def close(self) -> list[Event]:
         """Return the problem, if it was not told yet."""
         return self.feed(b"")
+
+
+def plain(dialect: str, origin: Origin) -> Reader:
+    """Return the reader for what is text, unless something else was asked for."""
+    if dialect:
+        return RefusingReader(f"no stream of {dialect}: neither events nor JSON", origin)
+    return TextReader(origin)

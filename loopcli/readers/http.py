@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from html import unescape
 
 from loopcli.events import Event, UpstreamError
 from loopcli.readers.base import Origin, Reader, parse
+from loopcli.readers.guess import STATUS_LINE, maybe_status_line
 from loopcli.readers.probe import Choice, Probe
 from loopcli.readers.trouble import lone_error, upstream_error
 
-STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n")
 _HEADER = re.compile(rb"[!#-'*+.0-9A-Z^-z|~-]+:[^\r\n]*\r?\n|[ \t][^\r\n]*\r?\n")
 _BLANK = re.compile(rb"\r?\n")
 _MAX_HEAD = 64 * 1024
@@ -38,11 +37,6 @@ _BAD_NEWS = re.compile(
     r"moved permanently|blocked",
     re.IGNORECASE,
 )
-
-
-def maybe_status_line(head: bytes) -> bool:
-    """Return whether ``head``, which is short, may be the beginning of a status line."""
-    return b"HTTP/".startswith(head[:5]) and b"\n" not in head and len(head) < 256
 
 
 class HeadProbe(Probe):
@@ -63,7 +57,7 @@ class HeadProbe(Probe):
         while True:
             if not self._in_head:
                 rest = bytes(self._held[self._at : self._at + 256])
-                status = STATUS_LINE.match(rest)
+                status = re.match(STATUS_LINE, rest)
                 if status is None:
                     known = final or (rest and not maybe_status_line(rest))
                     return self._whole_heads() if known else None
@@ -157,13 +151,10 @@ def page_heading(page: bytes) -> str:
 
 
 def _plain(markup: bytes) -> str:
+    from html import unescape  # slow to import and seldom needed
+
     text = unescape(_TAG.sub(b" ", markup).decode("utf-8", "replace"))
     return " ".join(text.split())[:_MAX_MESSAGE]
-
-
-def is_page(head: bytes) -> bool:
-    """Return whether a text begins as an HTML page does."""
-    return head[:9].lower() == b"<!doctype" or head[:5].lower() == b"<html"
 
 
 class PageProbe(Probe):

@@ -21,7 +21,7 @@ down the careful path until it is at an event boundary again.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -29,7 +29,9 @@ from loopcli.events import Event
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
 from loopcli.readers.collector import Collector
 from loopcli.readers.lines import BOM, Line, LineSplitter
-from loopcli.readers.scanner import ObjectScanner
+
+if TYPE_CHECKING:
+    from loopcli.readers.scanner import ObjectScanner
 
 # An unfinished event longer than this is no longer joined to each read again.
 _MAX_TAIL = 64 * 1024
@@ -54,7 +56,7 @@ class SseReader:
         # The lines of an object that stands in the stream without `data:`.
         self._bare: list[bytes] = []
         self._bare_on = 0
-        self._scanner = ObjectScanner()
+        self._scanner: ObjectScanner | None = None
         self._begun = False
 
     @property
@@ -184,9 +186,11 @@ class SseReader:
     def _bare_line(self, content: bytes, number: int, end: int) -> list[Frame]:
         """Take a line of an object without ``data:``; return the object once it is whole."""
         if not self._bare:
+            from loopcli.readers.scanner import ObjectScanner  # seldom needed
+
             self._scanner, self._bare_on = ObjectScanner(), number
         self._bare.append(content + b"\n")
-        if self._scanner.feed(self._bare[-1]) < 0:
+        if self._scanner is None or self._scanner.feed(self._bare[-1]) < 0:
             return []
         lines, self._bare = self._bare, []
         whole = _Data(b"".join(lines), self._bare_on, end)

@@ -22,8 +22,7 @@ from loopcli.readers.collector import Collector
 _OLLAMA_ABORT = "token repeat limit reached"
 _SHOWN = 300
 # A sentence: more than one word, beginning with a letter.
-_PROSE = re.compile(rb"\s*[^\W\d_][^\s]*[ \t]+\S", re.ASCII)
-_NOT_ASCII = re.compile(rb"\s*[\x80-\xff]")
+_PROSE = rb"\s*([A-Za-z][^\s]*[ \t]+\S|[\x80-\xff])"
 
 
 def ordinary(frame: Frame, out: Collector) -> dict[str, Any] | None:
@@ -59,7 +58,7 @@ def is_prose(payload: bytes) -> bool:
     >>> is_prose(b"Number of choices must be greater than 0."), is_prose(b"{not json")
     (True, False)
     """
-    return bool(_PROSE.match(payload) or _NOT_ASCII.match(payload))
+    return re.match(_PROSE, payload) is not None
 
 
 def _unreadable(raw: bytes, line: int, end: int, out: Collector) -> None:

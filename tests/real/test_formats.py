@@ -52,7 +52,8 @@ PROGRAMS = {
         reasoning: (of("reasoning_summary_text") | map(.delta) | joined),
         "tool-args": ((of("function_call_arguments") | by(.output_index; .delta))
           + (of("code_interpreter_call_code") | map(.delta) | joined)),
-        reasons: (map(select(.type == ("response.completed", "response.failed")) | .response.status))
+        reasons: [.[] | select(.type | IN("response.completed", "response.failed"))
+          | .response.status]
       }""",
     "gemini-sse": """
       [.[].candidates[]?] | {

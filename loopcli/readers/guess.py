@@ -1,0 +1,88 @@
+"""Tells by its first bytes how a stream is framed.
+
+Only the first ``MAX_GUESS`` bytes are looked at, and an answer depends on them
+alone: more of them never change one that was given.
+"""
+
+from __future__ import annotations
+
+import re
+
+from loopcli.readers.lines import BOM
+
+# What a stream may keep us guessing with (OpenRouter opens with dozens of
+# comments); after that it is text.
+MAX_GUESS = 16 * 1024
+STATUS_LINE = rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n"
+# Fields that may stand before the first `data:`; alone they prove nothing, for
+# prose and YAML begin like this, too.
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b"error:", b":")
+_CODES = tuple(f"{code}:{start}".encode() for code in "0gb9cf" for start in '"{')
+_PAGES = (b"<!doctype", b"<html")
+
+
+def guess(head: bytes, *, final: bool = False) -> str | None:
+    """Return what begins like this: ``sse``, ``coded``, ``json``, ``page``, ``head`` or ``text``.
+
+    ``None`` is not yet known. More bytes never change an answer.
+
+    >>> guess(b"Once upon"), guess(b": ping\\n"), guess(b": ping\\n\\ndata: {")
+    ('text', None, 'sse')
+    """
+    final = final or len(head) >= MAX_GUESS
+    head = head[:MAX_GUESS]
+    if not final and BOM.startswith(head):
+        return None
+    body = head.removeprefix(BOM)
+    start = body.lstrip()
+    if not start:
+        return "text" if final else None
+    if start[:1] in b"{[":
+        return "json"
+    if start[:9].lower().startswith(_PAGES):
+        return "page"
+    if body.startswith(b"HTTP/") and re.match(STATUS_LINE, body):
+        return "head"
+    if start.startswith(_CODES):
+        return "coded"
+    if not final and (
+        maybe_status_line(body)
+        or any(page.startswith(start.lower()) for page in _PAGES)
+        or any(code.startswith(start) for code in _CODES)
+    ):
+        return None
+    return _events_or_text(body, final=final)
+
+
+def _events_or_text(body: bytes, *, final: bool) -> str | None:
+    """Return whether the lines are those of an event stream."""
+    *lines, last = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    unsure = False
+    for line in lines:
+        if _is_event(line):
+            return "sse"
+        if line.strip():
+            if not line.startswith(_FIELDS) or line.startswith(b"error:"):
+                return "text"
+            value = line.removeprefix(b"data:")
+            unsure = unsure or (value is not line and bool(value.strip()))
+        elif unsure:
+            return "sse"  # what is no document, but has an event to itself
+    if _is_event(last):
+        return "sse"
+    possible = any(last.startswith(name) or name.startswith(last) for name in _FIELDS)
+    return None if possible and not final else "text"
+
+
+def _is_event(line: bytes) -> bool:
+    """Return whether a line, or its beginning, can only be of an event stream."""
+    field, _, value = line.partition(b":")
+    value = value.lstrip()
+    if field == b"error":
+        return value.startswith(b"{")
+    return field == b"data" and value.startswith((b"{", b"[", b":"))
+
+
+def maybe_status_line(head: bytes) -> bool:
+    """Return whether ``head``, which is short, may be the beginning of a status line."""
+    return b"HTTP/".startswith(head[:5]) and b"\n" not in head and len(head) < 256

@@ -1,0 +1,125 @@
+"""Tells answers in JSON from the JSON, or the text like JSON, that a model wrote itself.
+
+The first object decides. Whoever speaks a known dialect, or reports an error, is
+an answer; everything else is the model's. An object that does not end is held
+back up to a cap, and longer only if it has members that answers have.
+"""
+
+from __future__ import annotations
+
+import re
+
+from loopcli.readers import dialects
+from loopcli.readers.base import MAX_FRAME_BYTES, Origin, Reader, parse
+from loopcli.readers.dialects import Wanted
+from loopcli.readers.foreign import (
+    RefusingReader,
+    foreign_beginning,
+    foreign_document,
+    plain,
+)
+from loopcli.readers.guess import MAX_GUESS
+from loopcli.readers.jsondocs import JsonDocumentsReader
+from loopcli.readers.jsonlines import JsonLinesReader
+from loopcli.readers.probe import Choice, Probe
+from loopcli.readers.scanner import ObjectScanner
+from loopcli.readers.trouble import lone_error, upstream_error
+
+_MAX_OBJECT = 64 * 1024
+_ANSWER = re.compile(
+    rb'"(choices|candidates)"\s*:\s*\[|"role"\s*:\s*"assistant"|"index"\s*:\s*\d+\s*,\s*"content"|'
+    rb'"object"\s*:\s*"(chat|text_completion|response)|"created_at"\s*:\s*"'
+)
+
+
+class JsonProbe(Probe):
+    """Tells answers in JSON from JSON that the model was asked to write, by the first object."""
+
+    def __init__(self, wanted: Wanted, origin: Origin) -> None:
+        super().__init__(origin)
+        self._wanted = wanted
+        self._scanner = ObjectScanner()
+        self._scanned = 0
+        self._start = -1
+
+    def decide(self, data: bytes, *, final: bool) -> Choice | None:
+        """Return who reads, once the first object is complete or too long."""
+        if self._start < 0:
+            head = bytes(self._held[:MAX_GUESS])
+            start = head.lstrip()
+            inner = start[1:].lstrip() if start[:1] == b"[" else start
+            if not inner and not final and len(head) < MAX_GUESS:
+                return None
+            if inner[:1] != b"{":
+                return plain(self._wanted.dialect, self._origin), 0
+            self._start = self._scanned = len(head) - len(inner)
+        if self._scanned < _MAX_OBJECT:
+            end = self._scan(_MAX_OBJECT)
+            if end >= 0:
+                return self._by_document(end), 0
+            if self._scanned >= _MAX_OBJECT and not self._answers():
+                return self._by_beginning(), 0
+        if self._scanned >= _MAX_OBJECT:
+            end = self._scan(MAX_FRAME_BYTES)
+            if end >= 0:
+                return self._by_document(end), 0
+        if final or self._scanned >= MAX_FRAME_BYTES:
+            return self._by_beginning(), 0
+        return None
+
+    def _scan(self, limit: int) -> int:
+        """Return where the object ends, in what is held up to ``limit``."""
+        at, piece = self._scanned, bytes(self._held[self._scanned : limit])
+        self._scanned += len(piece)
+        end = self._scanner.feed(piece)
+        return at + end if end >= 0 else -1
+
+    def _answers(self) -> bool:
+        if self._wanted.dialect:
+            return True
+        return bool(_ANSWER.search(bytes(self._held[:_MAX_OBJECT])))
+
+    def _by_document(self, end: int) -> Reader:
+        raw = bytes(self._held[self._start : end])
+        lead = bytes(self._held[: self._start])
+        try:
+            doc = parse(raw)
+        except ValueError:
+            return plain(self._wanted.dialect, self._origin)
+        known = self._wanted.dialect or dialects.recognise(doc)
+        if not known and not upstream_error(doc, "", 0, 0) and not lone_error(doc, 0, 0):
+            refusal = foreign_document(doc)
+            if refusal:
+                return RefusingReader(refusal, self._origin)
+            return plain(self._wanted.dialect, self._origin)
+        if b"[" in lead or b"\n" in raw or b"\r" in raw:
+            return JsonDocumentsReader(self._wanted.make(), self._origin)
+        return JsonLinesReader(self._wanted.make(), self._origin)
+
+    def _by_beginning(self) -> Reader:
+        """Decide about an object that never ended: an answer cut short, recordings, or text."""
+        refusal = foreign_beginning(bytes(self._held[self._start : _MAX_OBJECT]))
+        if refusal:
+            return RefusingReader(refusal, self._origin)
+        if self._answers():
+            return JsonDocumentsReader(self._wanted.make(), self._origin)
+        return plain(self._wanted.dialect, self._origin)
+
+
+class CodedProbe(Probe):
+    """Tells the lines of the older Vercel protocol from text that begins like one."""
+
+    def __init__(self, wanted: Wanted, origin: Origin) -> None:
+        super().__init__(origin)
+        self._wanted = wanted
+
+    def decide(self, data: bytes, *, final: bool) -> Choice | None:
+        """Return who reads, once the first line is complete."""
+        line, end, _ = bytes(self._held[:MAX_GUESS]).partition(b"\n")
+        if not end and not final and len(self._held) < MAX_GUESS:
+            return None
+        try:
+            parse(line.strip()[2:])
+        except ValueError:
+            return plain(self._wanted.dialect, self._origin), 0
+        return JsonLinesReader(self._wanted.make(), self._origin), 0
