@@ -45,9 +45,11 @@ Exit status:
     "--input",
     "input_",
     envvar="LOOPCHECK_INPUT",
-    type=click.Choice(sorted(READERS)),
+    type=click.Choice(list(READERS)),
+    metavar="FORMAT",
     default="auto",
-    help="What standard input is; auto looks at the first bytes.  [default: auto]",
+    help=f"What standard input is: {', '.join(READERS)}; auto looks at the first bytes.  "
+    "[default: auto]",
 )
 @options.rule_options
 @click.option("--hold", is_flag=True, help="Print nothing until the reply has ended clean.")

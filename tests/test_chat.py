@@ -139,9 +139,9 @@ def test_separators_in_content_are_content() -> None:
     assert said(chunk(content=text)) == {Lane(): text}
 
 
-def test_half_a_surrogate_pair_is_a_character_like_any_other() -> None:
-    lanes = said(chunk(content="\ud83d"), chunk(content="\ude00 "))
-    assert lanes == {Lane(): "\ud83d\ude00 "}
+def test_a_surrogate_pair_in_two_deltas_is_one_character() -> None:
+    lanes = said(chunk(content="\ud83d"), chunk(content="\ude00 "), chunk(content="\ude00"))
+    assert lanes == {Lane(): "\U0001f600 \ude00"}
 
 
 def test_content_as_a_list_of_parts() -> None:
@@ -232,8 +232,8 @@ def test_two_calls_with_interleaved_fragments() -> None:
         ToolCall(0, 1, "put", "call_b", '{"y":2}'),
     ]
     assert said(*documents) == {
-        Lane(TOOL_ARGS, 0, 0, "get"): '{"x":1}',
-        Lane(TOOL_ARGS, 0, 1, "put"): '{"y":2}',
+        Lane(TOOL_ARGS, 0, 0, "get"): "1\n",
+        Lane(TOOL_ARGS, 0, 1, "put"): "2\n",
     }
 
 
@@ -534,11 +534,11 @@ def test_what_does_not(noise: bytes) -> None:
     ("head", "want"),
     [
         (b"data: {", "sse"),
-        (b"data:", "sse"),
+        (b"data:", None),
         (b"\xef\xbb\xbfdata: {", "sse"),
         (b": ping\n\ndata: {", "sse"),
         (b": ping\r\n\r\nevent: x\r\ndata: {", "sse"),
-        (b": ping\r\revent: x\rdata:", "sse"),
+        (b": ping\r\revent: x\rdata:{", "sse"),
         (b"\n\n\ndata: {", "sse"),
         (b"event: message\nid: 1\nretry: 3\ndata: {", "sse"),
         (b"", None),
@@ -550,7 +550,7 @@ def test_what_does_not(noise: bytes) -> None:
         (b"database", "text"),
         (b": not a comment, a smiley\nOnce upon", "text"),
         (b"   data: {", "text"),
-        (b"{", "text"),
+        (b"{", "json"),
     ],
 )
 def test_the_first_bytes_tell(head: bytes, want: str | None) -> None:

@@ -704,6 +704,11 @@ OPTIONS = {
         lambda off, on: (off.end["format"], on.end["format"]) == ("chat", "text"),
         SSE_CLEAN,
     ),
+    "watch": Option(
+        ["--watch", "reasoning"],
+        lambda off, on: (off.end["words"] > 0, on.end["words"]) == (True, 0),
+        SSE_CLEAN,
+    ),
     "rules": Option(
         ["--rules", "nothing-of-that-name"], lambda off, on: (off.status, on.status) == (0, 2)
     ),

@@ -15,7 +15,7 @@ from helpers import cut, run_rule, text_event
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fixtures.generate import tilemap
+from fixtures.texts import tilemap
 from loopcli.errors import ConfigError
 from loopcli.rules import table
 from loopcli.rules.saturation import SaturationConfig, SaturationRule

@@ -25,6 +25,9 @@ from loopcli.readers.calls import Calls
 from loopcli.readers.collector import MAX_LANES, Collector
 from loopcli.readers.trouble import ordinary
 
+# A document with one of these has more to say than its content.
+_UNUSUAL = frozenset({"error", "x_groq"})
+
 
 class ChatDialect:
     """Understands chat.completion.chunk and text_completion documents."""
@@ -50,11 +53,10 @@ class ChatDialect:
 
     def _usual(self, frames: Iterator[Frame], out: Collector) -> Iterator[Frame]:
         """Take the chunks of one choice with content and nothing else; yield all others."""
-        named = bool(self._described.meta.provider)
         open_choice = None
         parts: list[str] = []
         ends: list[int] = []
-        unusual = _UNUSUAL if self._meta.provider else _UNUSUAL | {"provider"}
+        unusual = _UNUSUAL if self._described.meta.provider else _UNUSUAL | {"provider"}
         for frame in frames:
             doc, end, _, name, _ = frame
             try:
@@ -66,13 +68,13 @@ class ChatDialect:
                     and choice["finish_reason"] is None
                     and content.__class__ is str
                     and not doc.get("usage")
-                    and "error" not in doc
-                    and (named or "provider" not in doc)
+                    and doc.keys().isdisjoint(unusual)
+                    and not name
                 ):
                     # By identity: 1.0 and True are equal to 1 and are no index.
                     if choice["index"] is not open_choice:
                         open_choice = choice["index"]
-                        parts, ends = out.open(self._plain[open_choice])
+                        parts, ends = out.open(self._lane(open_choice))
                     if content:
                         parts.append(content)
                         ends.append(end)
@@ -84,10 +86,10 @@ class ChatDialect:
             yield frame
 
     def _lane(self, index: object) -> Lane:
-        """Return the content lane of a choice that has had content; ``KeyError`` for others."""
+        """Return the content lane of a choice known to be plain; ``KeyError`` for others."""
         if type(index) is not int:
             raise KeyError(index)
-        return self._content[index]
+        return self._plain[index]
 
     def close(self, out: Collector) -> None:
         """Add the assembled tool calls, in the order of their index."""
@@ -159,17 +161,21 @@ class ChatDialect:
             fragments = [*fragments, {"index": 0, "function": delta["function_call"]}]
         for order, fragment in enumerate(fragments):
             index = fragment.get("index")
-            place = index if isinstance(index, int) else self._order(choice, order, fragment)
+            if type(index) is not int:
+                index = self._order(choice, order if len(fragments) > 1 else -1, fragment)
             # Custom tools take a text, functions an object.
             function = fragment.get("function") or fragment.get("custom")
             ident, name = string(fragment.get("id")), string(member(function, "name"))
-            self._calls.open(out, choice, place, name, ident)
-            self._calls.whole(out, choice, place, member(function, "arguments"), end)
+            self._calls.open(out, choice, index, name, ident)
+            self._calls.whole(out, choice, index, member(function, "arguments"), end)
             text = string(member(function, "input"))
-            self._calls.add(out, choice, place, text, end, free=True)
+            self._calls.add(out, choice, index, text, end, free=True)
 
     def _order(self, choice: int, order: int, fragment: dict[str, Any]) -> int:
-        """Return the place of a fragment without an index: a new id begins a new call."""
+        """Return the place of a fragment that has none: a new id begins a new call.
+
+        ``order`` is its place among the fragments of its delta, -1 if it is alone there.
+        """
         mine = self._calls.places(choice)
         new = fragment.get("id")
         for place in mine:

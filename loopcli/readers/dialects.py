@@ -151,7 +151,8 @@ class AutoDialect:
         error = upstream_error(doc, name, line, end) if isinstance(doc, dict) else None
         if error is None and self._docs == 1:
             error = lone_error(doc, line, end)
-        self._trouble = self._trouble or error is not None or (doc is None and is_prose(raw))
+        told = doc is None and (name == "error" or is_prose(raw))
+        self._trouble = self._trouble or error is not None or told
         if error is not None:
             report(error, out)
         elif ordinary(frame, out) is not None and self._strange is None:

@@ -17,6 +17,8 @@ STATUS_LINE = rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n"
 # Fields that may stand before the first `data:`; alone they prove nothing, for
 # prose and YAML begin like this, too.
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b"error:", b":")
+# A comment or a field of a server is no longer than that.
+_MAX_COMMENT = 1024
 _CODES = tuple(f"{code}:{start}".encode() for code in "0gb9cf" for start in '"{')
 _PAGES = (b"<!doctype", b"<html")
 
@@ -29,8 +31,8 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
     >>> guess(b"Once upon"), guess(b": ping\\n"), guess(b": ping\\n\\ndata: {")
     ('text', None, 'sse')
     """
-    final = final or len(head) >= MAX_GUESS
-    head = head[:MAX_GUESS]
+    capped = len(head) >= MAX_GUESS
+    head, final = head[:MAX_GUESS], final or capped
     if not final and BOM.startswith(head):
         return None
     body = head.removeprefix(BOM)
@@ -51,10 +53,10 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
         or any(code.startswith(start) for code in _CODES)
     ):
         return None
-    return _events_or_text(body, final=final)
+    return _events_or_text(body, final=final, capped=capped)
 
 
-def _events_or_text(body: bytes, *, final: bool) -> str | None:
+def _events_or_text(body: bytes, *, final: bool, capped: bool) -> str | None:
     """Return whether the lines are those of an event stream."""
     *lines, last = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
     unsure = False
@@ -64,14 +66,16 @@ def _events_or_text(body: bytes, *, final: bool) -> str | None:
         if line.strip():
             if not line.startswith(_FIELDS) or line.startswith(b"error:"):
                 return "text"
-            value = line.removeprefix(b"data:")
-            unsure = unsure or (value is not line and bool(value.strip()))
+            unsure = unsure or (line.startswith(b"data:") and bool(line[5:].strip()))
         elif unsure:
             return "sse"  # what is no document, but has an event to itself
     if _is_event(last):
         return "sse"
-    possible = any(last.startswith(name) or name.startswith(last) for name in _FIELDS)
-    return None if possible and not final else "text"
+    if not any(last.startswith(name) or name.startswith(last) for name in _FIELDS):
+        return "text"
+    if capped and len(last) < _MAX_COMMENT:
+        return "sse"  # nothing but fields and comments: a server that keeps us waiting
+    return "text" if final else None
 
 
 def _is_event(line: bytes) -> bool:

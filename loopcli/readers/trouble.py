@@ -31,12 +31,12 @@ def ordinary(frame: Frame, out: Collector) -> dict[str, Any] | None:
     End marks, errors and unreadable payloads are the same in every dialect;
     they are added to ``out`` here.
     """
-    doc, end, line, name, raw = frame
+    doc, end, line, name, _ = frame
     if doc is DONE:
         out.add(Done())
         return None
     if doc is None:
-        _unreadable(raw, line, end, out)
+        _unreadable(frame, out)
         return None
     error = upstream_error(doc, name, line, end)
     if error is not None:
@@ -61,8 +61,9 @@ def is_prose(payload: bytes) -> bool:
     return re.match(_PROSE, payload) is not None
 
 
-def _unreadable(raw: bytes, line: int, end: int, out: Collector) -> None:
-    if is_prose(raw):
+def _unreadable(frame: Frame, out: Collector) -> None:
+    _, end, line, name, raw = frame
+    if name == "error" or is_prose(raw):
         out.add(UpstreamError(raw[:_SHOWN].decode("utf-8", "replace").strip(), line, end))
         return
     shown = raw[:60].decode("utf-8", "replace")
