@@ -100,8 +100,8 @@ class WordWindow:
         self._ring = array("Q", (self.hashes() + keys)[-self.width :])
         self._oldest = 0
         self.counts = dict(Counter(self._ring))
-        over = [key for key, count in self.counts.items() if count > self.threshold]
-        if over:
+        if max(self.counts.values(), default=0) > self.threshold:
+            over = [key for key, count in self.counts.items() if count > self.threshold]
             # A word that offends without being among the new ones did so before.
             texts = self.offenders | {key: word for word, key in hashed.items()}
             self.offenders = {key: texts[key] for key in over}

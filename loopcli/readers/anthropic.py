@@ -14,10 +14,11 @@ hold the same objects one a line. Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, Restart, Usage
-from loopcli.readers.base import Described, Frame, member, number, objects, string
+from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
 from loopcli.readers.trouble import ordinary
@@ -25,7 +26,7 @@ from loopcli.readers.trouble import ordinary
 _TOOLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-class AnthropicDialect:
+class AnthropicDialect(WholeDocuments):
     """Understands message_start, content_block_delta and their kin, and whole messages."""
 
     name = "anthropic"
@@ -36,7 +37,7 @@ class AnthropicDialect:
         self._usage: dict[str, Any] = {}
         self._begun = False
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         for frame in frames:
             doc = ordinary(frame, out)

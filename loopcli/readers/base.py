@@ -9,6 +9,7 @@ follows.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -69,11 +70,21 @@ class Dialect(Protocol):
     def name(self) -> str:
         """The format, as ``--input`` and the report call it."""
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    @property
+    def loads(self) -> Callable[[bytes], Any]:
+        """What reads a payload: ``orjson.loads``, or a shortcut that only this dialect knows."""
+
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add to ``out`` what the frames say, in their order."""
 
     def close(self, out: Collector) -> None:
         """Add what only the end of the input makes certain."""
+
+
+class WholeDocuments:
+    """A dialect that wants every document as it is."""
+
+    loads = staticmethod(orjson.loads)
 
 
 def parse(raw: bytes) -> Any:

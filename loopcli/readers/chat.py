@@ -16,13 +16,14 @@ DeepSeek, Qwen, Mistral, xAI, Azure, vLLM, llama.cpp and Ollama. Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from loopcli.events import Channel, Finish, Lane, ServerLoop, Usage
 from loopcli.readers.base import Described, Frame, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import MAX_LANES, Collector
+from loopcli.readers.template import Template
 from loopcli.readers.trouble import ordinary
 
 # A document with one of these has more to say than its content.
@@ -37,12 +38,14 @@ class ChatDialect:
     def __init__(self) -> None:
         self._described = Described()
         self._calls = Calls()
+        self._template = Template()
+        self.loads = self._template.loads
         # The lanes whose deltas are known to be plain, by choice.
         self._plain: dict[int, Lane] = {}
         self._heard: set[int] = set()
         self._finished: set[int] = set()
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         rest = iter(frames)
         meta = self._described.meta
@@ -56,9 +59,18 @@ class ChatDialect:
         open_choice = None
         parts: list[str] = []
         ends: list[int] = []
+        template = self._template
         unusual = _UNUSUAL if self._described.meta.provider else _UNUSUAL | {"provider"}
         for frame in frames:
             doc, end, _, name, _ = frame
+            if doc.__class__ is str:  # from the template, which is of a usual chunk
+                if template.choice is not open_choice:
+                    open_choice = template.choice
+                    parts, ends = out.open(self._lane(open_choice))
+                if doc:
+                    parts.append(doc)
+                    ends.append(end)
+                continue
             try:
                 (choice,) = doc["choices"]
                 delta = choice["delta"]
@@ -78,7 +90,7 @@ class ChatDialect:
                     if content:
                         parts.append(content)
                         ends.append(end)
-                        out.progress += 1
+                    template.learn(doc, delta, choice["index"])
                     continue
             except (KeyError, TypeError, ValueError):
                 pass

@@ -11,10 +11,11 @@ Source: Cohere's API reference and recordings of it and of gateways. Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, Usage
-from loopcli.readers.base import Described, Frame, member, number, objects, string
+from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
 from loopcli.readers.trouble import ordinary
@@ -23,7 +24,7 @@ from loopcli.readers.trouble import ordinary
 _PLAN = Lane(Channel.REASONING, 0, 0, "")
 
 
-class CohereDialect:
+class CohereDialect(WholeDocuments):
     """Understands message-start … message-end, stream-start … stream-end, and whole answers."""
 
     name = "cohere"
@@ -33,7 +34,7 @@ class CohereDialect:
         self._calls = Calls()
         self._spoken = False
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         for frame in frames:
             doc = ordinary(frame, out)

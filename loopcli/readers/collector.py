@@ -39,13 +39,11 @@ class Collector:
         parts, ends = self.open(lane)
         parts.append(delta)
         ends.append(end)
-        self.progress += 1
 
     def open(self, lane: Lane) -> tuple[list[str], list[int]]:
         """Return where to append deltas of ``lane`` and the ends of their events.
 
-        For a dialect's innermost loop: good until anything else is added, and
-        ``progress`` is the caller's to count.
+        For a dialect's innermost loop: good until anything else is added.
         """
         if lane != self._lane:
             self._flush()
@@ -101,6 +99,7 @@ class Collector:
         if lane is None or not parts:
             return
         self._parts, self._ends = [], []
+        self.progress += len(parts)
         text = "".join(parts)
         if self._halves or not _is_whole(text):
             parts, ends = self._paired(lane, parts, ends)

@@ -6,8 +6,12 @@ A filter reads one stream in one dialect, so the others are not even imported.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from itertools import chain
 from typing import Any, NamedTuple
+
+import orjson
 
 from loopcli.readers.base import Dialect, Frame, member, string
 from loopcli.readers.collector import Collector
@@ -129,14 +133,20 @@ class AutoDialect:
             return self._chosen.name
         return "error" if self._trouble else "unknown"
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    @property
+    def loads(self) -> Callable[[bytes], Any]:
+        """What reads a payload."""
+        return orjson.loads if self._chosen is None else self._chosen.loads
+
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         if self._chosen is not None:
             self._chosen.take(frames, out)
             return
-        for place, frame in enumerate(frames):
+        rest = iter(frames)
+        for frame in rest:
             if self._choose(frame, out):
-                self.take(frames[place:], out)
+                self.take(chain((frame,), rest), out)
                 return
             if out.stopped:
                 return

@@ -15,10 +15,20 @@ JSON array. Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Finish, Lane, Usage
-from loopcli.readers.base import Described, Frame, dump, member, number, objects, string
+from loopcli.readers.base import (
+    Described,
+    Frame,
+    WholeDocuments,
+    dump,
+    member,
+    number,
+    objects,
+    string,
+)
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
 from loopcli.readers.trouble import ordinary
@@ -29,7 +39,7 @@ _MAX_PATHS = 256
 _MAX_VALUE = 64 * 1024
 
 
-class GeminiDialect:
+class GeminiDialect(WholeDocuments):
     """Understands GenerateContentResponse documents."""
 
     name = "gemini"
@@ -40,7 +50,7 @@ class GeminiDialect:
         self._partial: dict[int, _Partial] = {}
         self._reasons: dict[int, str] = {}
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         for frame in frames:
             doc = ordinary(frame, out)

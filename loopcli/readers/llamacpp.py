@@ -7,10 +7,11 @@ failure in mid-stream comes as an ``error:`` line, which the framing passes on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, Usage
-from loopcli.readers.base import Described, Frame, number, string
+from loopcli.readers.base import Described, Frame, WholeDocuments, number, string
 from loopcli.readers.collector import MAX_LANES, Collector
 from loopcli.readers.trouble import ordinary
 
@@ -20,7 +21,7 @@ _FLAGS = {"stopped_limit": "limit", "stopped_eos": "eos", "stopped_word": "word"
 _COUNTS = ("tokens_evaluated", "tokens_predicted", "tokens_cached")
 
 
-class LlamaCppDialect:
+class LlamaCppDialect(WholeDocuments):
     """Understands the chunks of /completion."""
 
     name = "llamacpp"
@@ -28,7 +29,7 @@ class LlamaCppDialect:
     def __init__(self) -> None:
         self._described = Described()
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         for frame in frames:
             doc = ordinary(frame, out)

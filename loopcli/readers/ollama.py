@@ -12,10 +12,11 @@ Source: Ollama's API and recordings of it. Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, Note, Usage
-from loopcli.readers.base import Described, Frame, member, objects, string
+from loopcli.readers.base import Described, Frame, WholeDocuments, member, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
 from loopcli.readers.trouble import ordinary
@@ -26,7 +27,7 @@ _REASONING = Lane(Channel.REASONING)
 _EQUAL_TOKENS = 30
 
 
-class OllamaDialect:
+class OllamaDialect(WholeDocuments):
     """Understands the lines of /api/chat and /api/generate."""
 
     name = "ollama"
@@ -38,7 +39,7 @@ class OllamaDialect:
         self._last = ""
         self._equal = 0
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         for frame in frames:
             doc = ordinary(frame, out)

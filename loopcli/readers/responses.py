@@ -14,10 +14,11 @@ Source: the Responses API and recordings of it, of xAI and LM Studio. Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
-from loopcli.readers.base import Described, Frame, member, number, objects, string
+from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import MAX_LANES, Collector
 from loopcli.readers.trouble import ordinary, report, upstream_error
@@ -44,7 +45,7 @@ _ENDS = frozenset(
 )
 
 
-class ResponsesDialect:
+class ResponsesDialect(WholeDocuments):
     """Understands response.* events and whole responses."""
 
     name = "responses"
@@ -56,7 +57,7 @@ class ResponsesDialect:
         self._heard: set[int] = set()
         self._error = ""
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         for frame in frames:
             before = out.stopped

@@ -21,9 +21,11 @@ down the careful path until it is at an event boundary again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import accumulate, count, repeat
+from operator import add
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from loopcli.events import Event
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
@@ -90,7 +92,7 @@ class SseReader:
             frames += self._dispatch(self._lines.at)
         return self._give(frames, last=True)
 
-    def _give(self, frames: list[Frame], *, last: bool = False) -> list[Event]:
+    def _give(self, frames: Iterable[Frame], *, last: bool = False) -> list[Event]:
         self._dialect.take(frames, self._out)
         if self._out.stopped:
             return self._out.take()
@@ -114,7 +116,7 @@ class SseReader:
             return data[len(BOM) :]
         return data
 
-    def _read(self, data: bytes) -> list[Frame]:
+    def _read(self, data: bytes) -> Iterable[Frame]:
         if not self._begun:
             return []
         if self._pending or self._event_name or self._bare or self._lines.partial_size:
@@ -125,39 +127,55 @@ class SseReader:
         if b"\r" in data or b"\n" in tail[:-1] or len(tail) > _MAX_TAIL:
             return self._careful(self._lines.feed(data))
         self._tail = tail
-        return self._whole_events(data[: len(data) - len(tail)])
+        return self._whole_events(data[: len(data) - len(tail)]) if cut > 1 else []
 
-    def _whole_events(self, data: bytes) -> list[Frame]:
-        """Read complete events; those of one ``data:`` line at full speed."""
-        if not data:
-            return []
-        frames: list[Frame] = []
-        loads, lines = orjson.loads, self._lines
+    def _whole_events(self, data: bytes) -> Iterator[Frame]:
+        """Yield complete events; those of one ``data:`` line at full speed.
+
+        Lazily: a document that is used and dropped before the next is parsed
+        costs half of one that lives until the end of the read.
+        """
+        lines = self._lines
         # Cut where an event ends and a `data:` line follows: most pieces are
         # then a document and nothing else.
         first, *payloads = data[:-2].split(b"\n\ndata: ")
+        others = 0
         if first.startswith(b"data: "):
             payloads.insert(0, first[6:])
         else:
-            frames += self._careful(lines.feed(first + b"\n\n"))
-        at, number = lines.at, lines.number
-        for payload in payloads:
-            if b"\n" not in payload:
-                try:
-                    doc = loads(payload)
-                except ValueError:
-                    pass
-                else:
-                    at += len(payload) + 8
-                    if doc is not None:
-                        frames.append((doc, at, number + 1, "", b""))
-                    number += 2
-                    continue
-            lines.at, lines.number = at, number
-            frames += self._careful(lines.feed(b"data: " + payload + b"\n\n"))
-            at, number = lines.at, lines.number
-        lines.at, lines.number = at, number
-        return frames
+            yield from self._careful(lines.feed(first + b"\n\n"))
+            others = first.count(b"\n") + 2
+        if data.count(b"\n") == others + 2 * len(payloads) and b"data: null" not in data:
+            yield from self._documents(payloads)
+        else:
+            for payload in payloads:
+                yield from self._careful(lines.feed(b"data: " + payload + b"\n\n"))
+
+    def _documents(self, payloads: list[bytes]) -> Iterator[Frame]:
+        lines, index = self._lines, 0
+        texts, sizes = iter(payloads), map(len, payloads)
+        while index < len(payloads):
+            numbers = count(lines.number + 1, 2)
+            ends = accumulate(map(add, sizes, repeat(8)), initial=lines.at)
+            next(ends)
+            # zip asks for the document first: where that fails, the others stand still.
+            with suppress(ValueError):
+                yield from zip(
+                    map(self._dialect.loads, texts),
+                    ends,
+                    numbers,
+                    repeat(""),
+                    repeat(b""),
+                    strict=False,
+                )
+            done = (next(numbers) - lines.number) // 2
+            lines.at += sum(map(len, payloads[index : index + done])) + 8 * done
+            lines.number += 2 * done
+            index += done
+            for payload in payloads[index : index + 1]:  # noise, an end mark, or no document
+                next(sizes)
+                yield from self._careful(lines.feed(b"data: " + payload + b"\n\n"))
+                index += 1
 
     def _careful(self, lines: list[Line]) -> list[Frame]:
         frames: list[Frame] = []

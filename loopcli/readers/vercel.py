@@ -13,16 +13,17 @@ Source: the SDK's documentation. Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
-from loopcli.readers.base import Described, Frame, member, string
+from loopcli.readers.base import Described, Frame, WholeDocuments, member, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import MAX_LANES, Collector
 from loopcli.readers.trouble import ordinary, report
 
 
-class VercelDialect:
+class VercelDialect(WholeDocuments):
     """Understands UI message parts and, by their codes, the older lines."""
 
     name = "vercel"
@@ -33,7 +34,7 @@ class VercelDialect:
         self._blocks: dict[tuple[Channel, str], Lane] = {}
         self._places: dict[str, int] = {}
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         for frame in frames:
             if frame[3].startswith("line "):
