@@ -18,7 +18,7 @@ from loopcli.output.text import TextRenderer
 from loopcli.readers.auto import READERS, reader
 from loopcli.rules import table
 from loopcli.status import Status
-from loopcli.stdio import SIGINT, SIGPIPE, die_by
+from loopcli.stdio import SIGINT, SIGPIPE, die_by, open_report
 from loopcli.watch import Watch
 
 if TYPE_CHECKING:
@@ -38,8 +38,24 @@ Exit status:
 """
 
 
+class Commands(click.Group):
+    """The commands; a file's name in the place of one is a likely mistake."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that ``args`` begins with, or fail with advice."""
+        if self.get_command(ctx, args[0]) is None and os.path.exists(args[0]):
+            ctx.fail(f"`{args[0]}` is a file; the filter reads standard input: < {args[0]}")
+        return super().resolve_command(ctx, args)
+
+
 @click.group(
-    invoke_without_command=True, context_settings=_HELP, epilog=_EPILOG, no_args_is_help=False
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings=_HELP,
+    epilog=_EPILOG,
+    no_args_is_help=False,
 )
 @click.option(
     "--input",
@@ -193,7 +209,9 @@ def _renderers(
     params: dict[str, Any], stack: contextlib.ExitStack
 ) -> tuple[list[Renderer], JsonLinesRenderer | None]:
     renderers: list[Renderer] = []
-    if params["progress"] and sys.stderr is not None and sys.stderr.isatty():
+    drawn = params["progress"] and sys.stderr is not None and sys.stderr.isatty()
+    # On the terminal that shows the reply the line would run into it.
+    if drawn and not (sys.stdout is not None and sys.stdout.isatty()):
         from loopcli.output.progress import ProgressRenderer
 
         renderers.append(ProgressRenderer(sys.stderr))
@@ -201,8 +219,7 @@ def _renderers(
     if params["report"] or params["json_"]:
         from loopcli.output.jsonl import JsonLinesRenderer
     if params["report"]:
-        file = open(params["report"], "wb", buffering=0)  # noqa: SIM115
-        report = JsonLinesRenderer(stack.enter_context(file))
+        report = JsonLinesRenderer(stack.enter_context(open_report(params["report"])))
         renderers.append(report)
     if params["json_"]:
         renderers.append(JsonLinesRenderer(os.fdopen(os.dup(2), "wb", buffering=0)))

@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def seconds(ctx: click.Context, param: click.Parameter, value: str) -> float:
     """Return a length of time that was written as text; 0 is for ever."""
     try:
-        number = float(value)
+        number = math.nan if "_" in value else float(value)
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import select
 import stat
 import time
 from collections.abc import Iterator
+from typing import IO
 
 # POSIX fixes these two; the module that names them is slow to import.
 SIGINT, SIGPIPE = 2, 13
@@ -98,6 +101,22 @@ def _is_pipe(fd: int) -> bool:
         return stat.S_ISFIFO(os.fstat(fd).st_mode)
     except OSError:
         return False
+
+
+def open_report(path: str) -> IO[bytes]:
+    """Open a report for writing. Raises ``OSError``.
+
+    A descriptor that is open already (``/dev/fd/3``) is used as it is, for
+    opening it again would truncate the file behind it.
+    """
+    found = re.fullmatch(r"/dev/(?:fd/(\d+)|(stdout)|(stderr))", path)
+    if found:
+        fd = int(found[1]) if found[1] else 1 if found[2] else 2
+        return os.fdopen(os.dup(fd), "wb", buffering=0)
+    for fd, name in ((0, "input"), (1, "output")):
+        if os.path.isfile(path) and os.path.samestat(os.stat(path), os.fstat(fd)):
+            raise OSError(errno.EINVAL, f"it is standard {name}", path)
+    return open(path, "wb", buffering=0)
 
 
 def write_all(fd: int, data: bytes) -> None:

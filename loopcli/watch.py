@@ -149,6 +149,7 @@ class Watch:
         self._detector = detector
         self._overflow_told = False
         self.story = Story()
+        self.story.format, self.story.framing = reader.name, reader.framing
 
     @property
     def progress(self) -> int:

@@ -10,7 +10,7 @@ import orjson
 
 from loopcli.events import Channel, Event, Note, Problem, Text, UpstreamError
 from loopcli.output.base import Renderer, Summary
-from loopcli.status import Status, worst
+from loopcli.status import Status, from_signal, worst
 from loopcli.stdio import (
     SIGINT,
     SIGPIPE,
@@ -60,7 +60,10 @@ class Output:
         if not data:
             return
         if self._held is not None:
-            self._held.write(data)
+            try:
+                self._held.write(data)
+            except OSError as error:
+                raise OutputError(f"cannot hold the reply: {error.strerror}") from error
             return
         write_all(self._fd, data)
         self.written += len(data)
@@ -110,8 +113,10 @@ class Filter:
         try:
             self._copy()
         except TimeLimitError as limit:
-            self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
-            self._problem(str(limit), kind="time-limit")
+            # A server may keep the connection open after its end mark.
+            if not self._watch.story.done:
+                self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
+                self._problem(str(limit), kind="time-limit")
         except ReaderGoneError:
             self._end, signalled = End.INTERRUPTED, SIGPIPE
         except KeyboardInterrupt:
@@ -123,25 +128,25 @@ class Filter:
             self._problem(f"cannot read: {error.strerror or error}", kind="io")
         if not signalled:
             signalled = self._finish_output()
-        summary = self._summary()
+        summary = self._summary(signalled)
         self._tell(lambda renderer: renderer.end(summary))
         if signalled:
             return die_by(signalled)
         if report is not None and report.error is not None:
             self._problem(f"the report is incomplete: {report.error.strerror}", kind="io")
-            return worst((summary.status, Status.TROUBLE))
+            return worst((Status(summary.status), Status.TROUBLE))
         return summary.status
 
     def _copy(self) -> None:
         for data in self._source:
-            before = self._watch.progress
+            begins, told = self._read, self._watch.progress
+            self._read += len(data)
             cut = self._judge(self._watch.feed, data)
-            if self._watch.progress != before:
+            if self._watch.progress != told:
                 self._source.touch()
             if not self._settings.emit_text:
-                keep = len(data) if cut is None else max(0, cut - self._read)
+                keep = len(data) if cut is None else max(0, cut - begins)
                 self._output.write(data[:keep])
-            self._read += len(data)
             if self._verdict is not None:
                 break
             self._tick()
@@ -158,7 +163,7 @@ class Filter:
             return None
         try:
             for event, rulings in step(data):
-                cut = self._rule(event, rulings, len(data))
+                cut = self._rule(event, rulings)
                 if cut is not None:
                     return cut
         except (ReaderGoneError, OutputError):
@@ -169,11 +174,11 @@ class Filter:
             self._problem(f"cannot judge on, the rest passes unjudged: {error!r}", kind="bug")
         return None
 
-    def _rule(self, event: Event, rulings: Sequence[Ruling], size: int) -> int | None:
+    def _rule(self, event: Event, rulings: Sequence[Ruling]) -> int | None:
         for ruling in rulings:
             self._statuses.append(_status_of(ruling.verdict))
             for renderer in self._renderers:
-                renderer.verdict(ruling, self._read + size)
+                renderer.verdict(ruling, self._read)
             if not self._settings.dry_run and ruling.cut is not None:
                 self._verdict = ruling.verdict
                 self._emit(event, ruling.verdict.offset)
@@ -250,12 +255,12 @@ class Filter:
         self._stop(End.INTERRUPTED, Status.TROUBLE)
         self._problem(str(error), kind="output")
 
-    def _summary(self) -> Summary:
+    def _summary(self, signalled: int) -> Summary:
         words, chars = self._watch.totals()
         end = End.TRIPPED if self._verdict else self._end or self._watch.story.end()
         peaks = {name: (ceiling, peak) for name, (_, ceiling, peak) in self._watch.gauges().items()}
         return Summary(
-            worst(self._statuses),
+            from_signal(signalled) if signalled else worst(self._statuses),
             end,
             words,
             chars,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from loopcli.status import Status
 from loopcli.verdicts import Peak
 from loopcli.watch import End, Ruling, Story
 
@@ -12,7 +11,7 @@ from loopcli.watch import End, Ruling, Story
 class Summary(NamedTuple):
     """The figures of one finished run of the filter."""
 
-    status: Status
+    status: int  # the exit status
     end: End
     words: int
     chars: int

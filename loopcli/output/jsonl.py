@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import orjson
 
@@ -14,7 +14,7 @@ from loopcli.watch import Ruling
 class JsonLinesRenderer:
     """Writes a record for each thing that happens."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         # The first failure to write; told to the user once, by whoever opened the stream.
         self.error: OSError | None = None
