@@ -8,7 +8,7 @@ import re
 import select
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO
 
 # POSIX fixes these two; the module that names them is slow to import.
@@ -24,8 +24,17 @@ _LONGEST_POLL = 2**31 - 1
 _HUNG_UP = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
+# A reply is rarely longer; what is goes to a temporary file.
+_HELD_IN_MEMORY = 8 * 1024 * 1024
+_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
+
+
 class TimeLimitError(Exception):
     """An idle or total limit passed; the message is for the user."""
+
+
+class IdleError(TimeLimitError):
+    """The idle limit passed, and the total limit had not."""
 
 
 class ReaderGoneError(Exception):
@@ -36,64 +45,89 @@ class OutputError(Exception):
     """Standard output cannot be written; the message says why."""
 
 
-class Source:
-    """Yields what arrives on a descriptor, as it arrives, within time limits.
+class Limits:
+    """How long to wait: ``idle`` from the last ``touch``, ``total`` from the start.
 
-    ``idle`` counts from the last call of ``touch``, ``total`` from the start,
-    both in seconds, 0 for none. While it waits it also watches ``output``: if
-    that pipe's reader has gone, there is nobody left to wait for.
+    Both in seconds, 0 for none.
     """
 
-    def __init__(self, fd: int, output: int, *, idle: float = 0, total: float = 0) -> None:
-        self._fd = fd
-        self._output = output
+    def __init__(
+        self, *, idle: float = 0, total: float = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._idle = idle
         self._total = total
-        self._started = self._touched = time.monotonic()
+        self._clock = clock
+        self._started = self._touched = clock()
 
     def touch(self) -> None:
         """Start the idle clock anew."""
-        self._touched = time.monotonic()
+        self._touched = self._clock()
+
+    def wait(self) -> float | None:
+        """Return for how many milliseconds poll() may wait; ``None`` is for ever."""
+        now = self._clock()
+        left = []
+        if self._total:
+            left.append(self._started + self._total - now)
+        if self._idle:
+            left.append(self._touched + self._idle - now)
+        return poll_time(min(left)) if left else None
+
+    def check(self) -> None:
+        """Raise ``TimeLimitError`` once a limit has passed."""
+        now = self._clock()
+        # Both at once: the total limit is the one to name.
+        if self._total and now >= self._started + self._total:
+            raise TimeLimitError(f"no end after {self._total:g} s (--timeout)")
+        if self._idle and now >= self._touched + self._idle:
+            raise IdleError(f"no delta from the model for {self._idle:g} s (--idle-timeout)")
+
+
+def poll_time(seconds: float) -> float:
+    """Return ``seconds`` as poll() takes them, rounded up so that the time has then passed."""
+    return min(max(0.0, seconds) * 1000 + 1, _LONGEST_POLL)
+
+
+class Source:
+    """Yields what arrives on a descriptor, as it arrives, within time limits.
+
+    While it waits it also watches ``output``: if that pipe's reader has gone,
+    there is nobody left to wait for.
+    """
+
+    def __init__(self, fd: int, output: int, limits: Limits) -> None:
+        self._fd = fd
+        self._output = output
+        self._limits = limits
 
     def __iter__(self) -> Iterator[bytes]:
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)
-        if _is_pipe(self._output):
-            poll.register(self._output, 0)
+        watch_reader(poll, self._output)
         while True:
-            ready = dict(poll.poll(self._wait()))
+            ready = dict(poll.poll(self._limits.wait()))
             if self._fd in ready:
                 data = os.read(self._fd, READ_SIZE)
                 if not data:
                     return
                 yield data
                 # A stream of nothing but keep-alives is never quiet, yet idle.
-                self._check()
-            elif ready.get(self._output, 0) & _HUNG_UP:
+                self._limits.check()
+            elif reader_gone(ready, self._output):
                 raise ReaderGoneError
             else:
-                self._check()
+                self._limits.check()
 
-    def _left(self) -> list[float]:
-        now = time.monotonic()
-        left = []
-        if self._total:
-            left.append(self._started + self._total - now)
-        if self._idle:
-            left.append(self._touched + self._idle - now)
-        return left
 
-    def _wait(self) -> float | None:
-        left = self._left()
-        return min(max(0.0, min(left)) * 1000 + 1, _LONGEST_POLL) if left else None
+def watch_reader(poll: select.poll, output: int) -> None:
+    """Have ``poll`` tell when nobody reads ``output`` any more, if that is a pipe."""
+    if _is_pipe(output):
+        poll.register(output, 0)
 
-    def _check(self) -> None:
-        now = time.monotonic()
-        # Both at once: the total limit is the one to name.
-        if self._total and now >= self._started + self._total:
-            raise TimeLimitError(f"no end after {self._total:g} s (--timeout)")
-        if self._idle and now >= self._touched + self._idle:
-            raise TimeLimitError(f"no delta from the model for {self._idle:g} s (--idle-timeout)")
+
+def reader_gone(ready: dict[int, int], output: int) -> bool:
+    """Return whether poll() said that nobody reads ``output`` any more."""
+    return bool(ready.get(output, 0) & _HUNG_UP)
 
 
 def _is_pipe(fd: int) -> bool:
@@ -136,6 +170,61 @@ def write_all(fd: int, data: bytes) -> None:
             raise ReaderGoneError from error
         except OSError as error:
             raise OutputError(error.strerror) from error
+
+
+class Output:
+    """Standard output: at once, or held until the reply has ended clean."""
+
+    def __init__(self, fd: int, *, hold: bool) -> None:
+        self._fd = fd
+        self._held = _spool() if hold else None
+        self._last = b""
+        self.written = 0
+
+    def write(self, data: bytes) -> None:
+        """Write, or hold."""
+        if not data:
+            return
+        if self._held is not None:
+            try:
+                self._held.write(data)
+            except OSError as error:
+                raise OutputError(f"cannot hold the reply: {error.strerror}") from error
+            return
+        write_all(self._fd, data)
+        self.written += len(data)
+        self._last = (self._last + data)[-4:] if len(data) < 4 else data[-4:]
+
+    @property
+    def at_blank_line(self) -> bool:
+        """Whether an SSE event may begin here."""
+        return not self.written or self._last.endswith(_BLANK_LINES)
+
+    def release(self) -> None:
+        """Write what is held."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.seek(0)
+            while data := held.read(1 << 20):
+                self.write(data)
+
+    def drop(self) -> None:
+        """Forget what is held."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def close(self) -> None:
+        """Drop what is held and close; here some file systems say that writing failed."""
+        self.drop()
+        os.close(self._fd)
+
+
+def _spool() -> IO[bytes]:
+    # Here and not above: only who holds pays for the import.
+    from tempfile import SpooledTemporaryFile
+
+    return SpooledTemporaryFile(_HELD_IN_MEMORY)
 
 
 def die_by(number: int) -> int:

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopcli.events import Event, Problem
-from loopcli.readers.base import DONE, Collector, Frame
+from loopcli.readers.base import DONE, Collector, Frame, WholeDocuments
 from loopcli.readers.lines import LineSplitter
 from loopcli.readers.sse import SseReader
 
@@ -87,7 +87,7 @@ def test_lines_do_not_depend_on_reads(data: bytes, sizes: list[int]) -> None:
 # --- Documents -----------------------------------------------------------------------------------
 
 
-class Recorder:
+class Recorder(WholeDocuments):
     """A dialect that understands nothing and notes every frame."""
 
     name = "recorder"
@@ -95,7 +95,7 @@ class Recorder:
     def __init__(self) -> None:
         self.frames: list[Frame] = []
 
-    def take(self, frames: list[Frame], out: Collector) -> None:
+    def take(self, frames: Iterable[Frame], out: Collector) -> None:
         self.frames += frames
 
     def close(self, out: Collector) -> None:

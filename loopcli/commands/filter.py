@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -14,12 +13,13 @@ from loopcli.status import Status, from_signal, worst
 from loopcli.stdio import (
     SIGINT,
     SIGPIPE,
+    Limits,
+    Output,
     OutputError,
     ReaderGoneError,
     Source,
     TimeLimitError,
     die_by,
-    write_all,
 )
 from loopcli.verdicts import LENGTH, Verdict
 from loopcli.watch import End, Ruling, Watch
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer
 
 STDIN, STDOUT = 0, 1
-# A reply is rarely longer; what is goes to a temporary file.
-_HELD_IN_MEMORY = 8 * 1024 * 1024
-_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 class FilterSettings(NamedTuple):
@@ -46,49 +43,6 @@ class FilterSettings(NamedTuple):
     timeout: float = 0
 
 
-class Output:
-    """Standard output: at once, or held until the reply has ended clean."""
-
-    def __init__(self, fd: int, *, hold: bool) -> None:
-        self._fd = fd
-        self._held = _spool() if hold else None
-        self._last = b""
-        self.written = 0
-
-    def write(self, data: bytes) -> None:
-        """Write, or hold."""
-        if not data:
-            return
-        if self._held is not None:
-            try:
-                self._held.write(data)
-            except OSError as error:
-                raise OutputError(f"cannot hold the reply: {error.strerror}") from error
-            return
-        write_all(self._fd, data)
-        self.written += len(data)
-        self._last = (self._last + data)[-4:] if len(data) < 4 else data[-4:]
-
-    @property
-    def at_blank_line(self) -> bool:
-        """Whether an SSE event may begin here."""
-        return not self.written or self._last.endswith(_BLANK_LINES)
-
-    def release(self) -> None:
-        """Write what is held."""
-        held, self._held = self._held, None
-        if held is not None:
-            held.seek(0)
-            while data := held.read(1 << 20):
-                self.write(data)
-
-    def close(self) -> None:
-        """Close; this is where some file systems say that writing failed."""
-        if self._held is not None:
-            self._held.close()
-        os.close(self._fd)
-
-
 class Filter:
     """One run of the filter; ``run`` returns the exit status."""
 
@@ -97,7 +51,7 @@ class Filter:
         self._settings = settings
         self._renderers = renderers
         self._output = Output(STDOUT, hold=settings.hold)
-        self._source = Source(STDIN, STDOUT, idle=settings.idle_timeout, total=settings.timeout)
+        self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
         self._statuses = [Status.CLEAN]
         self._read = 0
         self._judging = True
@@ -138,12 +92,12 @@ class Filter:
         return summary.status
 
     def _copy(self) -> None:
-        for data in self._source:
+        for data in Source(STDIN, STDOUT, self._limits):
             begins, told = self._read, self._watch.progress
             self._read += len(data)
             cut = self._judge(self._watch.feed, data)
             if self._watch.progress != told:
-                self._source.touch()
+                self._limits.touch()
             if not self._settings.emit_text:
                 keep = len(data) if cut is None else max(0, cut - begins)
                 self._output.write(data[:keep])
@@ -290,13 +244,6 @@ class Filter:
     def _tell(self, say: Callable[[Renderer], None]) -> None:
         for renderer in self._renderers:
             say(renderer)
-
-
-def _spool() -> IO[bytes]:
-    # Here and not above: only --hold pays for the import.
-    from tempfile import SpooledTemporaryFile
-
-    return SpooledTemporaryFile(_HELD_IN_MEMORY)
 
 
 def _status_of(verdict: Verdict) -> Status:
