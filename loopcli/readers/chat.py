@@ -28,6 +28,8 @@ from loopcli.readers.trouble import ordinary
 
 # A document with one of these has more to say than its content.
 _UNUSUAL = frozenset({"error", "x_groq"})
+# No choice is open; `None` will not do, because documents hold it.
+_NOWHERE = object()
 
 
 class ChatDialect:
@@ -56,7 +58,7 @@ class ChatDialect:
 
     def _usual(self, frames: Iterator[Frame], out: Collector) -> Iterator[Frame]:
         """Take the chunks of one choice with content and nothing else; yield all others."""
-        open_choice = None
+        open_choice: object = _NOWHERE
         parts: list[str] = []
         ends: list[int] = []
         template = self._template
@@ -86,7 +88,7 @@ class ChatDialect:
                     # By identity: 1.0 and True are equal to 1 and are no index.
                     if choice["index"] is not open_choice:
                         open_choice = choice["index"]
-                        parts, ends = out.open(self._lane(open_choice))
+                        parts, ends = out.open(self._lane(choice["index"]))
                     if content:
                         parts.append(content)
                         ends.append(end)
@@ -94,7 +96,7 @@ class ChatDialect:
                     continue
             except (KeyError, TypeError, ValueError):
                 pass
-            open_choice = None
+            open_choice = _NOWHERE
             yield frame
 
     def _lane(self, index: object) -> Lane:

@@ -71,7 +71,8 @@ def _events_or_text(body: bytes, *, final: bool, capped: bool) -> str | None:
             return "sse"  # what is no document, but has an event to itself
     if _is_event(last):
         return "sse"
-    if not any(last.startswith(name) or name.startswith(last) for name in _FIELDS):
+    possible = any(last.startswith(name) or name.startswith(last) for name in _FIELDS)
+    if last.strip() and not possible:
         return "text"
     if capped and len(last) < _MAX_COMMENT:
         return "sse"  # nothing but fields and comments: a server that keeps us waiting

@@ -11,10 +11,14 @@ Gemini without ``alt=sse`` streams one array; a whole answer is one document;
 
 from __future__ import annotations
 
+import re
+
 from loopcli.events import Event
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
 from loopcli.readers.collector import Collector
 from loopcli.readers.scanner import ObjectScanner
+
+_BRACKET = re.compile(rb"[\[\]]")
 
 
 class JsonDocumentsReader:
@@ -88,11 +92,11 @@ class JsonDocumentsReader:
         start = len(data) if start < 0 else start
         gap = data[at:start]
         self._move(gap)
-        self._in_array = self._in_array or b"[" in gap
-        if self._in_array and b"]" in gap:
-            self._in_array = False
-            end = self._at - len(gap) + gap.index(b"]") + 1
-            frames.append((DONE, end, self._line + 1, "", b""))
+        for bracket in _BRACKET.finditer(gap):
+            if self._in_array and bracket[0] == b"]":
+                end = self._at - len(gap) + bracket.end()
+                frames.append((DONE, end, self._line + 1, "", b""))
+            self._in_array = bracket[0] == b"["
         self._begun_on = self._line + 1
         return start
 

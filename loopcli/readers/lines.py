@@ -45,6 +45,11 @@ class LineSplitter:
         """How many bytes wait for their line end."""
         return self._size
 
+    @property
+    def partial_start(self) -> bytes:
+        """The first byte that waits for its line end, if any does."""
+        return self._pieces[0][:1] if self._pieces else b""
+
     def feed(self, data: bytes) -> list[Line]:
         """Return the lines that ``data`` completes.
 

@@ -54,10 +54,13 @@ class SseReader:
         self._tail = b""
         self._lines = LineSplitter(*origin)
         self._pending: list[_Data] = []
+        self._pending_size = 0
         self._event_name = ""
-        # The lines of an object that stands in the stream without `data:`.
-        self._bare: list[bytes] = []
+        # What there is of an object that stands in the stream without `data:`.
+        self._bare = bytearray()
         self._bare_on = 0
+        # The line and byte of an event longer than `max_frame`.
+        self._too_long: tuple[int, int] | None = None
         self._scanner: ObjectScanner | None = None
         self._begun = False
 
@@ -96,10 +99,11 @@ class SseReader:
         self._dialect.take(frames, self._out)
         if self._out.stopped:
             return self._out.take()
-        size = self._lines.partial_size + sum(len(data.value) for data in self._pending)
-        if size + sum(map(len, self._bare)) > self._max_frame:
+        if self._too_long is None and self._held + self._lines.partial_size > self._max_frame:
+            self._too_long = self._lines.number + 1, self._lines.at
+        if self._too_long is not None:
             message = f"more than {self._max_frame} bytes with no line break that ends the event"
-            self._out.problem(message, self._lines.number + 1, self._lines.at)
+            self._out.problem(message, *self._too_long)
         if last and not self._out.stopped:
             self._out.close()
             self._dialect.close(self._out)
@@ -126,10 +130,12 @@ class SseReader:
         tail = data[cut:] if cut > 1 else data
         if b"\r" in data or b"\n" in tail[:-1] or len(tail) > _MAX_TAIL:
             return self._careful(self._lines.feed(data))
+        if cut > 1:
+            return self._whole_events(data[:cut], tail)
         self._tail = tail
-        return self._whole_events(data[: len(data) - len(tail)]) if cut > 1 else []
+        return []
 
-    def _whole_events(self, data: bytes) -> Iterator[Frame]:
+    def _whole_events(self, data: bytes, tail: bytes) -> Iterator[Frame]:
         """Yield complete events; those of one ``data:`` line at full speed.
 
         Lazily: a document that is used and dropped before the next is parsed
@@ -146,12 +152,18 @@ class SseReader:
             yield from self._careful(lines.feed(first + b"\n\n"))
             others = first.count(b"\n") + 2
         if data.count(b"\n") == others + 2 * len(payloads) and b"data: null" not in data:
-            yield from self._documents(payloads)
+            if payloads:
+                yield from self._documents(payloads)
         else:
             for payload in payloads:
                 yield from self._careful(lines.feed(b"data: " + payload + b"\n\n"))
+        if self._bare:
+            yield from self._careful(lines.feed(tail))
+        else:
+            self._tail = tail
 
     def _documents(self, payloads: list[bytes]) -> Iterator[Frame]:
+        self._bare.clear()  # a `data:` line ends it
         lines, index = self._lines, 0
         texts, sizes = iter(payloads), map(len, payloads)
         while index < len(payloads):
@@ -180,6 +192,11 @@ class SseReader:
     def _careful(self, lines: list[Line]) -> list[Frame]:
         frames: list[Frame] = []
         for content, end, number in lines:
+            if self._held + len(content) > self._max_frame:
+                self._too_long = number, end
+                return frames
+            if content.startswith(b"d"):
+                frames += self._whole_pending()
             field, _, value = content.partition(b":")
             value = value.removeprefix(b" ")
             if self._bare and field not in (b"data", b"event"):
@@ -191,15 +208,30 @@ class SseReader:
                 frames += self._bare_line(content, number, end)
             elif field == b"data":
                 self._bare.clear()
-                if len(self._pending) == 1 and self._pending[0].whole:
-                    frames += self._dispatch(self._pending[0].end)
                 self._pending.append(_Data(value, number, end))
+                self._pending_size += len(value)
             elif field == b"event":
                 self._bare.clear()
                 self._event_name = value.decode("utf-8", "replace").strip()
             elif field == b"error":
                 frames += _Data(value, number, end).frames(end, "error")
+        if self._lines.partial_start == b"d":
+            frames += self._whole_pending()
         return frames
+
+    @property
+    def _held(self) -> int:
+        return self._pending_size + len(self._bare)
+
+    def _whole_pending(self) -> list[Frame]:
+        """Dispatch what is a document by itself: a line that begins like ``data:`` follows.
+
+        Its first byte is enough. Waiting for more would let that much of an
+        event through that comes after the cut.
+        """
+        if len(self._pending) == 1 and self._pending[0].whole:
+            return self._dispatch(self._pending[0].end)
+        return []
 
     def _bare_line(self, content: bytes, number: int, end: int) -> list[Frame]:
         """Take a line of an object without ``data:``; return the object once it is whole."""
@@ -207,16 +239,16 @@ class SseReader:
             from loopcli.readers.scanner import ObjectScanner  # seldom needed
 
             self._scanner, self._bare_on = ObjectScanner(), number
-        self._bare.append(content + b"\n")
-        if self._scanner is None or self._scanner.feed(self._bare[-1]) < 0:
+        self._bare += content + b"\n"
+        if self._scanner is None or self._scanner.feed(content + b"\n") < 0:
             return []
-        lines, self._bare = self._bare, []
-        whole = _Data(b"".join(lines), self._bare_on, end)
+        whole = _Data(bytes(self._bare), self._bare_on, end)
+        self._bare.clear()
         return whole.frames(end, "") if whole.whole else []
 
     def _dispatch(self, end: int) -> list[Frame]:
         pending, name = self._pending, self._event_name
-        self._pending, self._event_name = [], ""
+        self._pending, self._pending_size, self._event_name = [], 0, ""
         if len(pending) > 1:
             joined = _join(pending)
             if joined.whole:
