@@ -1,0 +1,1 @@
+"""Recorded replies: one file per format, bytes or documents in, replies out."""

@@ -1,0 +1,36 @@
+"""Results of batch jobs: one exchange a line, the answer's body inside.
+
+OpenAI: ``{"custom_id", "response": {"status_code", "body"}, "error"}``.
+Anthropic: ``{"custom_id", "result": {"type", "message"}}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from loopcli.readers.transcripts import bodies
+from loopcli.readers.transcripts.base import Defect, Found, marked
+from loopcli.status import Status
+
+
+def claims(doc: object) -> bool:
+    """Tell whether ``doc`` is a line of a batch's results."""
+    return (
+        isinstance(doc, dict)
+        and "custom_id" in doc
+        and any(isinstance(doc.get(name), dict) for name in ("response", "result", "error"))
+    )
+
+
+def replies(doc: dict[str, Any]) -> Iterator[Found]:
+    """Yield the replies in one line."""
+    for outcome in (doc.get("response"), doc.get("result")):
+        if isinstance(outcome, dict):
+            answer = outcome.get("body") or outcome.get("message")
+            # A failed request of Anthropic's has its error where the message would be.
+            failure = {"error": outcome["error"]} if outcome.get("error") else None
+            yield from marked(bodies.replies(answer or failure), doc)
+    error = doc.get("error")
+    if isinstance(error, dict):
+        yield Defect(str(error.get("message") or error), status=Status.UPSTREAM)

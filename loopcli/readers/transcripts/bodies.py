@@ -1,0 +1,108 @@
+"""Response bodies as recorders keep them: encoded, compressed, parsed, chunked.
+
+Rules of this file:
+
+- What a body is compressed with shows in its first bytes; headers of a
+  recording often lie, because the recorder has unpacked it already.
+- Only what is known for the answer of a model's API is judged. Web pages,
+  listings and uploads stand in the same recordings and are passed over.
+- The APIs below have no stream that the filter reads; their whole answers are
+  simple enough to name the place of the text.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from loopcli.events import Lane
+from loopcli.readers.transcripts import bedrock, stream
+from loopcli.readers.transcripts.base import (
+    MAX_DOCUMENT_BYTES,
+    Defect,
+    Found,
+    Reply,
+    dump,
+    parse_document,
+)
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+
+# Where whole answers keep their text: Aleph Alpha, Cohere's generate, watsonx
+# and Titan, hosted Mistral, text-generation-inference, hosted Llama, Anthropic's
+# text completions.
+_PLACES = (
+    ("completions", "completion"),
+    ("generations", "text"),
+    ("results", "generated_text"),
+    ("results", "outputText"),
+    ("outputs", "text"),
+    ("generated_text",),
+    ("generation",),
+    ("completion",),
+)
+
+
+def replies(body: object) -> Iterator[Found]:
+    """Yield the replies in a body that may be bytes, a text, or an already parsed document."""
+    if isinstance(body, str):
+        body = body.encode("utf-8", "surrogatepass")
+    elif isinstance(body, dict | list):
+        body = dump(body)
+    if not isinstance(body, bytes) or not body:
+        return
+    unpacked, defect = unpack(body)
+    if defect is not None:
+        yield defect
+    if bedrock.is_event_stream(unpacked):
+        yield from bedrock.read(unpacked)
+        return
+    found = stream.body(unpacked)
+    yield from _whole_answer(unpacked) if found is None else found
+
+
+def unpack(raw: bytes) -> tuple[bytes, Defect | None]:
+    """Return ``raw`` with gzip taken off: all of it that can be had."""
+    if raw.startswith(ZSTD):
+        return b"", Defect("a body compressed with zstd, which is read as a file only")
+    if not raw.startswith(GZIP):
+        return raw, None
+    engine = zlib.decompressobj(wbits=31)
+    data, step = bytearray(), 64 * 1024
+    try:
+        # In steps, so that what precedes a damage is kept.
+        for at in range(0, len(raw), step):
+            data += engine.decompress(raw[at : at + step], MAX_DOCUMENT_BYTES - len(data) + 1)
+            if len(data) > MAX_DOCUMENT_BYTES:
+                return bytes(data), Defect("the compressed body is too large")
+    except zlib.error as error:
+        return bytes(data), Defect(f"the compressed body is damaged: {error}")
+    return bytes(data), None if engine.eof else Defect("the compressed body is truncated")
+
+
+def _whole_answer(raw: bytes) -> Iterator[Found]:
+    if not raw.lstrip().startswith((b"{", b"[")):
+        return
+    try:
+        doc = parse_document(raw)
+    except ValueError:
+        return
+    for document in doc if isinstance(doc, list) else [doc]:
+        for place in _PLACES:
+            texts = list(_at(document, place))
+            if texts:
+                for text in texts:
+                    yield Reply([(Lane(), [text])])
+                break
+
+
+def _at(doc: Any, place: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(doc, str) and not place:
+        yield doc
+    elif isinstance(doc, list):
+        for item in doc:
+            yield from _at(item, place)
+    elif isinstance(doc, dict) and place:
+        yield from _at(doc.get(place[0]), place[1:])

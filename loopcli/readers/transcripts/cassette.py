@@ -1,0 +1,118 @@
+"""VCR cassettes: YAML or JSON files of recorded exchanges, in Python, Ruby and Go.
+
+Source: vcrpy (``interactions[].response.body.string``, or ``parsed_body``),
+Ruby's VCR (``http_interactions[].response.body``, binary as ``!binary``),
+go-vcr 1 and 2 (``interactions[].response.body``), and what projects made of
+them (xAI's SDK keeps parsed chunks). Rules:
+
+- Requests are never looked at: what users send may repeat by design.
+- YAML is read with the safe loader, taught the binary tags. A tag it does not
+  know stands for the plain value, never for an object.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from loopcli.readers.transcripts import bodies, xai
+from loopcli.readers.transcripts.base import Defect, Found, within
+from loopcli.status import Status
+
+_LISTS = ("interactions", "http_interactions")
+# How a cassette in YAML begins: comments and a document mark may stand first.
+_HEAD = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s*(?:#[^\n]*|---[^\n]*|(?:version|recorded_with):[^\n]*)\n)*"
+    rb"\s*(?:http_)?interactions:"
+)
+NEEDS_YAML = "reading YAML needs PyYAML: pip install 'loopcheck[formats]'"
+
+
+def claims(doc: object) -> bool:
+    """Tell whether ``doc`` is a cassette."""
+    return isinstance(doc, dict) and any(isinstance(doc.get(name), list) for name in _LISTS)
+
+
+def claims_yaml(head: bytes) -> bool:
+    """Tell whether a file that begins like this is a cassette in YAML."""
+    return _HEAD.match(head) is not None
+
+
+def replies(doc: dict[str, Any]) -> Iterator[Found]:
+    """Yield the replies in the responses."""
+    interactions = next(doc[name] for name in _LISTS if isinstance(doc.get(name), list))
+    for number, interaction in enumerate(interactions, 1):
+        if isinstance(interaction, dict):
+            yield from within(_read(interaction), f"interaction {number}")
+
+
+def _read(interaction: dict[str, Any]) -> Iterator[Found]:
+    chunks = xai.chunks(interaction)
+    if chunks is not None:
+        yield from xai.replies(chunks)
+        return
+    response = interaction.get("response")
+    if not isinstance(response, dict):
+        return
+    body = response.get("body")
+    if isinstance(body, dict) and isinstance(body.get("base64_string"), str):
+        try:
+            body = binascii.a2b_base64(body["base64_string"])
+        except binascii.Error as error:
+            yield Defect(f"a body that is not the base64 it is said to be: {error}")
+            return
+    elif isinstance(body, dict) and "string" in body:
+        body = body["string"]
+    yield from bodies.replies(body if body is not None else response.get("parsed_body"))
+
+
+def read_yaml(raw: bytes) -> Iterator[Found]:
+    """Yield the replies of a cassette in YAML."""
+    try:
+        import yaml  # an extra, and slow to import
+    except ImportError:
+        yield Defect(NEEDS_YAML, status=Status.TROUBLE)
+        return
+    try:
+        doc = yaml.load(raw.decode("utf-8", "replace"), _loader())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        yield Defect(f"not YAML: {error.problem}", f"line {mark.line + 1}" if mark else "")
+        return
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        yield Defect(f"not YAML: {error}".partition("\n")[0])
+        return
+    if claims(doc):
+        yield from replies(doc)
+
+
+@cache
+def _loader() -> Any:
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        """The safe loader that takes every tag for data."""
+
+    def plain(loader: Any, _: str, node: Any) -> Any:
+        if isinstance(node, yaml.MappingNode):
+            return loader.construct_mapping(node, deep=True)
+        if isinstance(node, yaml.SequenceNode):
+            return loader.construct_sequence(node, deep=True)
+        return loader.construct_scalar(node)
+
+    def binary(loader: Any, node: Any) -> bytes:
+        try:
+            return binascii.a2b_base64(loader.construct_scalar(node))
+        except ValueError:
+            return b""
+
+    # What a body never is: "Wed, 31 Feb" and the like must not stop the reading.
+    Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: node.value)
+    Loader.add_constructor("tag:yaml.org,2002:binary", binary)
+    Loader.add_constructor("!binary", binary)
+    Loader.add_multi_constructor("!", plain)
+    Loader.add_multi_constructor("tag:", plain)
+    return Loader

@@ -1,0 +1,176 @@
+"""Finds out what a recorded file is, and reads it.
+
+Rules of this file:
+
+- The content decides. The suffix decides only where the content leaves a
+  choice: a model's reply may itself be JSON, so a document that is in no known
+  format is a plain text in a ``.txt`` and nothing at all in a ``.json``.
+- A file is held in memory only where its format needs that, and only up to a
+  bound; plain text and JSON Lines are read in pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from loopcli.readers.lines import BOM
+from loopcli.readers.transcripts import (
+    bedrock,
+    cassette,
+    documents,
+    httprr,
+    jsonlines,
+    stream,
+    text,
+)
+from loopcli.readers.transcripts.base import (
+    HEAD_BYTES,
+    MAX_DOCUMENT_BYTES,
+    Defect,
+    Found,
+    Hints,
+    Peekable,
+    parse_document,
+)
+from loopcli.status import Status
+
+_JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".har", ".responses", ".traj"})
+_YAML_SUFFIXES = frozenset({".yaml", ".yml"})
+# A text field alone does not make a record here: a model's reply may be JSON.
+_TEXT_SUFFIXES = frozenset({".txt", ".text", ".md"})
+# What begins like JSON in a file of another kind, and goes on longer than
+# this, is a text.
+_MAX_DOUBTFUL_BYTES = 32 * 1024 * 1024
+# How many lines of JSON Lines are looked at before the file is called unknown.
+_LINES_LOOKED_AT = 20
+# Control characters that no text has; colours (ESC) and backspaces it may have.
+_CONTROLS = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b")) + b"\x7f"
+_MOST_CONTROLS = 0.05
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read(pieces: Iterator[bytes], hints: Hints) -> Iterator[Found]:
+    """Yield what a file holds, whatever it is."""
+    nothing = True
+    for item in _read(Peekable(pieces), hints):
+        nothing = False
+        yield item
+    if nothing:
+        yield Defect("no reply of a model in it", status=Status.CLEAN)
+
+
+def _read(source: Peekable, hints: Hints) -> Iterator[Found]:
+    head = source.peek(HEAD_BYTES)
+    start = head.removeprefix(BOM).lstrip()
+    if bedrock.is_event_stream(head):
+        return _recording(source, bedrock.read)
+    if is_binary(head):
+        utf16 = head.startswith(_UTF16)
+        return _unknown("UTF-16, convert it to UTF-8" if utf16 else "binary data")
+    if head.startswith(httprr.MAGIC):
+        return _recording(source, httprr.replies)
+    if start.startswith((b"{", b"[")):
+        return _json(source, hints)
+    if cassette.claims_yaml(head):
+        return _recording(source, cassette.read_yaml)
+    if hints.suffix in _JSON_SUFFIXES and not start.startswith(stream.STARTS):
+        return _unknown("not JSON" if start else "an empty file", hints)
+    if hints.suffix in _YAML_SUFFIXES:
+        return _unknown("YAML, but no cassette", hints)
+    return stream.read(source)
+
+
+def is_binary(head: bytes) -> bool:
+    """Tell whether bytes are no text: too many of them are control characters.
+
+    Bytes that are not UTF-8 prove nothing: a text in another encoding has many.
+    """
+    return len(head) - len(head.translate(None, _CONTROLS)) > _MOST_CONTROLS * len(head)
+
+
+def _unknown(what: str, hints: Hints | None = None) -> Iterator[Found]:
+    """Yield the defect of a file in no known format; with ``hints`` it may be none of ours."""
+    fault = hints is None or hints.named
+    yield Defect(f"unknown format: {what}", status=Status.TROUBLE if fault else Status.CLEAN)
+
+
+def _recording(source: Peekable, read: Callable[[bytes], Iterator[Found]]) -> Iterator[Found]:
+    raw = source.peek(MAX_DOCUMENT_BYTES + 1)
+    return _too_large() if len(raw) > MAX_DOCUMENT_BYTES else read(raw)
+
+
+def _too_large() -> Iterator[Found]:
+    message = f"larger than {MAX_DOCUMENT_BYTES} bytes in a format that must be read as a whole"
+    yield Defect(message, status=Status.TROUBLE)
+
+
+def _json(source: Peekable, hints: Hints) -> Iterator[Found]:
+    surely = hints.suffix in _JSON_SUFFIXES
+    limit = MAX_DOCUMENT_BYTES if surely else _MAX_DOUBTFUL_BYTES
+    known = documents.Known(hints.text_field, sure=hints.suffix in _TEXT_SUFFIXES)
+    line = source.first_line(limit)
+    if line is not None and _goes_on_in_lines(source, line):
+        found = _lines(source, line, known)
+        if found is None and surely:
+            found = _unknown("JSON Lines without a reply in a member that is known", hints)
+        return text.read(source) if found is None else found
+    raw = source.peek(limit + 1)
+    if len(raw) > limit:
+        return _too_large() if surely else text.read(source)
+    found, why = _document(raw, known)
+    if found is None and surely:
+        found = iter([why]) if why else _unknown("JSON of no known shape", hints)
+    return text.read(source) if found is None else found
+
+
+def _document(raw: bytes, known: documents.Known) -> tuple[Iterator[Found] | None, Defect | None]:
+    """Return the replies of a file that is one document, or what is wrong with it."""
+    try:
+        doc = parse_document(raw)
+    except ValueError as error:
+        # Several documents one after the other, or an array that was cut.
+        found = stream.body(raw)
+        return None if found is None else iter(found), Defect(f"not JSON: {error}")
+    return documents.whole_file(doc, known), None
+
+
+def _goes_on_in_lines(source: Peekable, line: bytes) -> bool:
+    """Tell JSON Lines from one document that was broken into lines."""
+    if _parsed(line) is None:
+        # One broken line among good ones, or the first line of a document?
+        docs = _parsed_lines(source.peek(HEAD_BYTES))
+        return 2 * sum(isinstance(doc, dict | list) for doc in docs) >= len(docs)
+    have = source.peek(1)
+    while not have.lstrip()[len(line) :].strip():
+        if source.ended:
+            return False
+        have = source.peek(len(have) + 1)
+    return True
+
+
+def _lines(source: Peekable, line: bytes, known: documents.Known) -> Iterator[Found] | None:
+    """Return the replies of JSON Lines; ``None`` if the first lines are in no known format."""
+    head = _parsed_lines(source.peek(HEAD_BYTES))[:_LINES_LOOKED_AT]
+    docs = [doc for doc in (_parsed(line), *head) if doc is not None]
+    if known.field is None:
+        if any(map(bedrock.is_document, docs)):
+            return _recording(source, bedrock.read_lines)
+        spoken = next(filter(documents.speaks, docs), None)
+        if spoken is not None and not documents.is_whole_answer(spoken):
+            return stream.read(source)
+    if any(documents.has_reply(documents.record(doc, known)) for doc in docs):
+        return jsonlines.read(source, known)
+    return None
+
+
+def _parsed_lines(head: bytes) -> list[Any]:
+    """Return the documents that the complete lines of ``head`` are, ``None`` for what is none."""
+    return [_parsed(line) for line in head.split(b"\n")[:-1] if line.strip()]
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return parse_document(line)
+    except ValueError:
+        return None

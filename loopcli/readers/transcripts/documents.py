@@ -1,0 +1,128 @@
+"""Which recorded format a JSON document is in.
+
+The tables below go from the formats that nothing else looks like to those
+that are a matter of members' names. A document that none of them claims is not
+judged at all: its braces and keys are not a model's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from loopcli.readers.transcripts import (
+    batch,
+    cassette,
+    har,
+    messages,
+    nock,
+    records,
+    sharegpt,
+    stream,
+)
+from loopcli.readers.transcripts.base import Defect, Found, Reply, dump, within
+
+NO_TEXT = "no member of this record holds a reply (--text-field names one)"
+
+
+class Format(NamedTuple):
+    """How to know a format, and how to read it."""
+
+    claims: Callable[[object], bool]
+    replies: Callable[[Any], Iterator[Found]]
+
+
+RECORDINGS = (
+    Format(har.claims, har.replies),
+    Format(cassette.claims, cassette.replies),
+    Format(nock.claims, nock.replies),
+)
+CONVERSATIONS = (
+    Format(batch.claims, batch.replies),
+    Format(sharegpt.claims, sharegpt.replies),
+    Format(messages.claims, messages.replies),
+)
+
+
+class Known(NamedTuple):
+    """What may be taken for a reply.
+
+    ``field`` is the member that the user named: nothing else is looked at then.
+    ``sure`` leaves out what only the names of members speak for.
+    """
+
+    field: str | None = None
+    sure: bool = False
+
+
+def whole_file(doc: object, known: Known) -> Iterator[Found] | None:
+    """Return the replies of a document that is a file; ``None`` if it is in no known format."""
+    for claims, read in RECORDINGS:
+        if claims(doc):
+            return read(doc)
+    if known.field is None:
+        answer = _answer(doc)
+        if answer is not None:
+            return iter(answer)
+    if isinstance(doc, list) and (known.field or not _is_conversation(doc)):
+        found = [record(item, known) for item in doc]
+        return _items(found) if any(map(has_reply, found)) else None
+    single = record(doc, known)
+    return None if single is None else iter(single)
+
+
+def record(doc: object, known: Known) -> list[Found] | None:
+    """Return the replies of a line, or of an item of a list; ``None`` if no member holds any."""
+    if known.field is None:
+        if is_whole_answer(doc):
+            return stream.body(dump(doc))
+        for claims, read in CONVERSATIONS:
+            # The messages that led to a reply may be kept beside it.
+            if claims(doc) and not (read is messages.replies and _has_answer(doc)):
+                return list(read(doc))
+    return None if known.sure else records.replies(doc, known.field)
+
+
+def has_reply(found: list[Found] | None) -> bool:
+    """Tell whether there is a reply in what was found."""
+    return any(isinstance(item, Reply) for item in found or ())
+
+
+def _items(found: list[list[Found] | None]) -> Iterator[Found]:
+    for number, items in enumerate(found, 1):
+        missing = Defect(NO_TEXT, numbered=True)
+        yield from within([missing] if items is None else items, f"item {number}")
+
+
+def _is_conversation(doc: list[Any]) -> bool:
+    return sharegpt.claims(doc) or messages.claims(doc)
+
+
+def _has_answer(doc: object) -> bool:
+    return isinstance(doc, dict) and any(doc.get(name) for name in records.BESIDE_MESSAGES)
+
+
+def _answer(doc: object) -> list[Found] | None:
+    """Return what an answer of a model's API says, whole or as a list of its chunks."""
+    if isinstance(doc, list) and (not doc or is_whole_answer(doc[0]) or not speaks(doc[0])):
+        return None
+    return stream.body(dump(doc)) if isinstance(doc, dict | list) else None
+
+
+def speaks(doc: object) -> bool:
+    """Tell whether a document is a part or the whole of an answer of a model's API."""
+    return isinstance(doc, dict) and stream.speaks(dump(doc))
+
+
+def is_whole_answer(doc: object) -> bool:
+    """Tell whether a document is an answer by itself, so that the next one is another reply."""
+    if not isinstance(doc, dict):
+        return False
+    choices = doc.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return "message" in choices[0]
+    return (
+        doc.get("object") == "response"
+        or (doc.get("type") == "message" and isinstance(doc.get("content"), list))
+        or (doc.get("done") is True and bool(doc.get("response") or doc.get("message")))
+    )

@@ -1,0 +1,73 @@
+"""JSON Lines: a record a line, each read by itself, so that a broken one costs only itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from loopcli.readers.transcripts import documents
+from loopcli.readers.transcripts.base import (
+    MAX_LINE_BYTES,
+    Defect,
+    Found,
+    parse_document,
+    within,
+)
+
+# A file with more broken lines than this is told of in one more line.
+MAX_DEFECTS = 100
+
+
+def read(
+    pieces: Iterable[bytes], known: documents.Known, *, max_line: int = MAX_LINE_BYTES
+) -> Iterator[Found]:
+    """Yield the replies of all lines, in memory for one line."""
+    untold = 0
+    told = 0
+    for number, line in lines(pieces, max_line):
+        if line is not None and not line.strip():
+            continue
+        for item in within(_line(line, known, max_line), f"line {number}"):
+            if isinstance(item, Defect):
+                told += 1
+                if told > MAX_DEFECTS:
+                    untold += 1
+                    # Still in its place, for the numbers of those that follow.
+                    item = item._replace(message="")
+            yield item
+    if untold:
+        yield Defect(f"and {untold} more lines that could not be read")
+
+
+def _line(line: bytes | None, known: documents.Known, max_line: int) -> Iterator[Found]:
+    if line is None:
+        yield Defect(f"longer than {max_line} bytes", numbered=True)
+        return
+    try:
+        doc = parse_document(line)
+    except ValueError as error:
+        yield Defect(f"not JSON: {error}", numbered=True)
+        return
+    found = documents.record(doc, known)
+    if found is None:
+        yield Defect(documents.NO_TEXT, numbered=True)
+    else:
+        yield from found
+
+
+def lines(pieces: Iterable[bytes], limit: int) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the number and the content of each line; ``None`` for one longer than ``limit``."""
+    held: list[bytes] = []
+    size, number = 0, 1
+    for piece in pieces:
+        *whole, rest = piece.split(b"\n")
+        for part in whole:
+            size += len(part)
+            yield number, None if size > limit else b"".join((*held, part))
+            held, size, number = [], 0, number + 1
+        size += len(rest)
+        if size > limit:
+            held = []
+        elif rest:
+            held.append(rest)
+    if size:
+        yield number, None if size > limit else b"".join(held)

@@ -1,0 +1,74 @@
+"""Conversations as lists of messages: the assistant's turns are the replies.
+
+Source: OpenAI's and Anthropic's message lists, fine-tuning files, and the
+wrappers that evaluations put around them (tau-bench's ``traj``, arena-hard's
+content ``{"answer": …}``). Rules:
+
+- Each turn of the assistant is a reply of its own. Nobody else's turn is read:
+  not the user's, not the system's, not a tool's result.
+- A turn that is more than a text is read as the answer of the API it came from,
+  so that reasoning and tool arguments are lanes as they are in a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from loopcli.events import Lane
+from loopcli.readers.transcripts import stream
+from loopcli.readers.transcripts.base import Found, Reply, dump, marked
+
+LISTS = ("messages", "traj")
+_SPEAKERS = frozenset({"assistant", "model", "ai"})
+# Members with words of the model beside its content.
+_MORE = ("tool_calls", "function_call", "reasoning_content", "reasoning", "reasoning_details")
+_WRAPPED = ("answer", "text", "content")
+# Blocks that only Anthropic's lists have.
+_BLOCKS = frozenset({"thinking", "redacted_thinking", "tool_use", "server_tool_use"})
+
+
+def claims(doc: object) -> bool:
+    """Tell whether ``doc`` is a conversation, or holds one."""
+    return _turns(doc) is not None
+
+
+def replies(doc: object) -> Iterator[Found]:
+    """Yield the assistant's turns of a conversation."""
+    for turn in _turns(doc) or ():
+        yield from marked(reply(turn), doc)
+
+
+def _turns(doc: object) -> list[Any] | None:
+    if isinstance(doc, dict):
+        doc = next((doc[name] for name in LISTS if isinstance(doc.get(name), list)), None)
+    if isinstance(doc, list) and any(isinstance(turn, dict) and "role" in turn for turn in doc):
+        return doc
+    return None
+
+
+def reply(turn: object) -> Iterator[Found]:
+    """Yield the reply that a turn is, unless somebody else spoke."""
+    if not isinstance(turn, dict) or turn.get("role") not in _SPEAKERS:
+        return
+    content = turn.get("content")
+    if isinstance(content, dict):
+        content = next((content[key] for key in _WRAPPED if isinstance(content.get(key), str)), "")
+    if isinstance(content, str) and not any(turn.get(key) for key in _MORE):
+        yield Reply([(Lane(), [content])] if content else [])
+        return
+    found = stream.body(dump(_as_answer(turn, content)))
+    yield from found or [Reply([])]
+
+
+def _as_answer(turn: dict[str, Any], content: object) -> dict[str, Any]:
+    """Return the turn as the body that its API would have answered with."""
+    if isinstance(turn.get("parts"), list):
+        return {"candidates": [{"content": {"role": "model", "parts": turn["parts"]}}]}
+    if isinstance(content, list) and any(
+        isinstance(block, dict) and block.get("type") in _BLOCKS for block in content
+    ):
+        return {"type": "message", "role": "assistant", "content": content}
+    message = {**turn, "role": "assistant", "content": content}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {"object": "chat.completion", "choices": [choice]}

@@ -1,0 +1,46 @@
+"""ShareGPT's conversations: ``{"from": …, "value": …}``.
+
+A ``function_call`` is the model's, too: its value is the call's JSON. What
+``observation`` holds is the tool's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from loopcli.readers.transcripts import messages
+from loopcli.readers.transcripts.base import Found, marked
+
+_LISTS = ("conversations", "conversation", "items")
+_SPEAKERS = frozenset({"gpt", "assistant", "model", "chatgpt", "bot", "bing", "bard"})
+
+
+def claims(doc: object) -> bool:
+    """Tell whether ``doc`` is such a conversation, or holds one."""
+    return _turns(doc) is not None
+
+
+def replies(doc: object) -> Iterator[Found]:
+    """Yield the model's turns."""
+    for turn in _turns(doc) or ():
+        if isinstance(turn, dict) and isinstance(turn.get("value"), str):
+            yield from marked(messages.reply(_as_message(turn)), doc)
+
+
+def _turns(doc: object) -> list[Any] | None:
+    if isinstance(doc, dict):
+        doc = next((doc[name] for name in _LISTS if isinstance(doc.get(name), list)), None)
+    if isinstance(doc, list) and any(
+        isinstance(t, dict) and {"from", "value"} <= t.keys() for t in doc
+    ):
+        return doc
+    return None
+
+
+def _as_message(turn: dict[str, Any]) -> dict[str, Any]:
+    speaker, value = turn.get("from"), turn["value"]
+    if speaker == "function_call":
+        call = {"type": "function", "function": {"name": "", "arguments": value}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+    return {"role": "assistant" if speaker in _SPEAKERS else "user", "content": value}

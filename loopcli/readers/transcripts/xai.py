@@ -1,0 +1,40 @@
+"""xAI's gRPC answers, as its SDK's cassettes keep them: parsed chunks.
+
+Source: ``response_stream.chunks_json[].chunk.outputs[].delta`` of recordings.
+The outputs of one answer are its steps: reasoning and a call, then the result
+of a tool that the *server* ran (role ROLE_TOOL), then the text. The steps of
+the assistant together are the reply; a tool's result is nobody's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from loopcli.readers.transcripts import stream
+from loopcli.readers.transcripts.base import Found, dump
+
+
+def chunks(interaction: dict[str, Any]) -> list[Any] | None:
+    """Return the chunks of an interaction; ``None`` if it has none."""
+    for name in ("response_stream", "response"):
+        held = interaction.get(name)
+        if isinstance(held, dict) and isinstance(held.get("chunks_json"), list):
+            found: list[Any] = held["chunks_json"]
+            return found
+    return None
+
+
+def replies(found: list[Any]) -> Iterator[Found]:
+    """Yield the reply that the chunks bring, read as the chat chunks they nearly are."""
+    lines = []
+    for item in found:
+        chunk = item.get("chunk") if isinstance(item, dict) else None
+        outputs = chunk.get("outputs") if isinstance(chunk, dict) else None
+        for output in outputs if isinstance(outputs, list) else ():
+            delta = output.get("delta") if isinstance(output, dict) else None
+            if isinstance(delta, dict) and delta.get("role") == "ROLE_ASSISTANT":
+                choice = {"index": 0, "delta": delta, "finish_reason": output.get("finish_reason")}
+                doc = {"object": "chat.completion.chunk", "choices": [choice]}
+                lines.append(b"data: " + dump(doc) + b"\n\n")
+    yield from stream.body(b"".join(lines)) or ()
