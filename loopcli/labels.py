@@ -1,0 +1,167 @@
+"""What a transcript is said to be: a loop, or clean.
+
+Three places say it; the first that says anything wins: a file of labels, the
+record itself, the folders above the file (the nearest ``loop`` or ``clean``).
+
+A file of labels is CSV (``id,label,onset``, with or without that line at its
+top, in that order without it) or JSON Lines with the same members. An id names
+one reply (``runs/a.jsonl#3``) or all of a file (``runs/a.jsonl``); paths are
+relative to where the command runs or to the file of labels. ``unknown`` takes
+away what the folder says. ``onset`` counts the characters before the looping
+stretch.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from typing import Any, NamedTuple
+
+from loopcli.errors import LoopcheckError
+from loopcli.readers.transcripts.base import LABELS, parse_document
+
+UNKNOWN = "unknown"
+_COLUMNS = ("id", "label", "onset")
+
+
+class Label(NamedTuple):
+    """One line of a file of labels; ``label`` is ``None`` for ``unknown``."""
+
+    label: str | None
+    onset: int | None
+    id: str
+    line: int
+
+
+class LabelsError(LoopcheckError):
+    """A file of labels that cannot be used; the message has a line for each defect."""
+
+
+class Labels:
+    """The labels of a file, found by the id of a reply or the path of its file."""
+
+    def __init__(self, source: str, labels: Iterable[Label]) -> None:
+        self._source = source
+        self._folder = os.path.dirname(source)
+        self._labels = {label.id: label for label in labels}
+
+    def of(self, ident: str) -> Label | None:
+        """Return what is said of the reply ``path#n``."""
+        return next((self._labels[key] for key in self._keys(ident) if key in self._labels), None)
+
+    def _keys(self, ident: str) -> Iterator[str]:
+        """Yield the ids that mean this reply, those for it alone first."""
+        path, mark, number = ident.rpartition("#")
+        names = [os.path.normpath(path)]
+        if self._folder:
+            names.append(os.path.relpath(path, self._folder))
+        yield from (name + mark + number for name in names)
+        yield from names
+
+    def unmatched(self, idents: Iterable[str]) -> list[str]:
+        """Return a message for each label that none of the replies ``idents`` bears."""
+        used = {key for ident in idents for key in self._keys(ident)}
+        return [
+            f"{self._source}: line {label.line}: no reply has the id {label.id}"
+            for label in self._labels.values()
+            if label.id not in used
+        ]
+
+
+def of_folder(path: str) -> str | None:
+    """Return the label that the nearest folder above ``path`` gives.
+
+    >>> of_folder("runs/loop/clean/a.txt"), of_folder("loop.txt")
+    ('clean', None)
+    """
+    folders = os.path.dirname(path).split(os.sep)
+    return next((name for name in reversed(folders) if name in LABELS), None)
+
+
+def load(path: str) -> Labels:
+    """Read a file of labels; raises ``LabelsError`` with every defect it has."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+    except OSError as error:
+        raise LabelsError(f"{path}: cannot read: {error.strerror}") from error
+    text = raw.decode("utf-8-sig", "replace")
+    rows = _json_rows(raw) if text.lstrip().startswith("{") else _csv_rows(text)
+    labels: dict[str, Label] = {}
+    defects = []
+    for line, row in rows:
+        try:
+            label = _label(row, line)
+            _agree(labels.setdefault(label.id, label), label)
+        except ValueError as error:
+            defects.append(f"{path}: line {line}: {error}")
+    if defects:
+        raise LabelsError("\n".join(defects))
+    return Labels(path, labels.values())
+
+
+Row = dict[str, Any] | str  # the members, or why there are none
+
+
+def _json_rows(raw: bytes) -> Iterator[tuple[int, Row]]:
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            doc = parse_document(line)
+        except ValueError as error:
+            yield number, f"not JSON: {error}"
+            continue
+        yield number, doc if isinstance(doc, dict) else "not an object"
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, Row]]:
+    reader = csv.reader(StringIO(text, newline=""))
+    columns: list[str] | None = None
+    try:
+        for cells in reader:
+            cells = [cell.strip() for cell in cells]
+            if not any(cells):
+                continue
+            if columns is None:
+                names = [cell.lower() for cell in cells]
+                columns = names if {"id", "label"} <= set(names) else list(_COLUMNS)
+                if columns is names:
+                    continue
+            yield reader.line_num, dict(zip(columns, cells, strict=False))
+    except csv.Error as error:
+        yield reader.line_num, f"not CSV: {error}"
+
+
+def _label(row: Row, line: int) -> Label:
+    if isinstance(row, str):
+        raise ValueError(row)
+    ident, label = row.get("id"), row.get("label")
+    if not isinstance(ident, str) or not ident:
+        raise ValueError("an id is missing")
+    if label not in (*LABELS, UNKNOWN):
+        shown = "none is given" if label in (None, "") else f"not {label!r}"
+        raise ValueError(f"a label is loop, clean or unknown; {shown}")
+    path, mark, number = ident.rpartition("#")
+    ident = os.path.normpath(path) + mark + number if mark else os.path.normpath(ident)
+    onset = _onset(row.get("onset"))
+    if onset is not None and label != "loop":
+        raise ValueError(f"only a loop has an onset, and this is {label}")
+    return Label(None if label == UNKNOWN else label, onset, ident, line)
+
+
+def _onset(value: object) -> int | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    if type(value) is int and value >= 0:
+        return value
+    raise ValueError(f"an onset is a number of characters, not {value!r}")
+
+
+def _agree(first: Label, second: Label) -> None:
+    if (first.label, first.onset) != (second.label, second.onset):
+        raise ValueError(f"{second.id} was labelled otherwise in line {first.line}")
