@@ -1,0 +1,260 @@
+"""A corpus: the files that hold recorded replies, and the replies in them.
+
+``find`` turns what the user named into files, ``read`` a file into transcripts.
+Both yield lazily, and both yield a ``Trouble`` for what cannot be read, and go
+on. A ``File`` is small and can be sent to another process, which reads it::
+
+    for item in corpus.find(paths):
+        for found in corpus.read(item) if isinstance(item, File) else [item]:
+            if isinstance(found, Trouble): ...
+            for lane, pieces in found.lanes:
+                for piece in pieces: ...
+
+The pieces of a transcript may come straight from its file, so that a reply of
+any size can be judged: take them before asking for the next transcript.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from typing import NamedTuple
+
+from loopcli import labels as labelling
+from loopcli.labels import Label, Labels
+from loopcli.readers.transcripts import detect
+from loopcli.readers.transcripts.base import Defect, Hints, Lanes, Reply
+from loopcli.status import Status
+from loopcli.unpack import Unpacked
+
+STDIN = "-"
+STDIN_NAME = "<stdin>"
+_PACKED = frozenset({".gz", ".zst"})
+_LIST_BYTES = 64 * 1024
+
+
+class File(NamedTuple):
+    """A file to read. ``named`` tells whether the user named it, or a folder above it."""
+
+    path: str
+    named: bool = True
+
+
+class Trouble(NamedTuple):
+    """Something that could not be read; everything else still is.
+
+    ``position`` is for people (``line 17``) and may be empty. ``status`` is the
+    exit status that it stands for: ``CLEAN`` for what is only worth a line.
+    """
+
+    path: str
+    position: str
+    message: str
+    status: Status = Status.TROUBLE
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.path, self.position, self.message)))
+
+
+class Transcript(NamedTuple):
+    """One recorded reply, under the id ``path#n``; n counts the replies of a file from 1.
+
+    ``onset`` is the number of characters before the looping stretch, where a
+    label says so.
+    """
+
+    id: str
+    lanes: Lanes
+    label: str | None = None
+    onset: int | None = None
+
+
+class Settings(NamedTuple):
+    """How files are read: the member that holds a JSON record's reply, and a file's labels."""
+
+    text_field: str | None = None
+    labels: Labels | None = None
+
+
+def find(paths: Iterable[str], *, files0_from: str | None = None) -> Iterator[File | Trouble]:
+    """Yield the files that ``paths`` mean, each once, in the order named.
+
+    A path is a file, a folder (all in it, sorted, without what is hidden), ``-``
+    for standard input, or a pattern with ``*``, ``?`` or ``**``. ``files0_from``
+    is a file, or ``-``, with more paths, each followed by a NUL; those are no
+    patterns.
+    """
+    finder = _Finder()
+    for path in paths:
+        yield from finder.find(path, pattern=True)
+    if files0_from is not None:
+        if files0_from == STDIN:
+            finder.stdin_taken = True
+        for item in _listed(files0_from):
+            yield from [item] if isinstance(item, Trouble) else finder.find(item, pattern=False)
+
+
+def _listed(source: str) -> Iterator[str | Trouble]:
+    """Yield the paths in a list separated by NULs."""
+    rest = b""
+    try:
+        with ExitStack() as stack:
+            file = 0 if source == STDIN else stack.enter_context(open(source, "rb")).fileno()
+            while data := os.read(file, _LIST_BYTES):
+                *whole, rest = (rest + data).split(b"\0")
+                yield from (os.fsdecode(path) for path in whole)
+    except OSError as error:
+        yield Trouble(source, "", _reason(error))
+    if rest:
+        yield os.fsdecode(rest)
+
+
+class _Finder:
+    """Remembers what has been found, so that nothing is read twice."""
+
+    def __init__(self) -> None:
+        self.stdin_taken = False
+        self._files: set[str] = set()
+        self._folders: set[tuple[int, int]] = set()
+
+    def find(self, path: str, *, pattern: bool) -> Iterator[File | Trouble]:
+        if path == STDIN:
+            yield from self._stdin()
+        elif not path:
+            yield Trouble("''", "", "an empty name is no file")
+        elif pattern and not os.path.lexists(path) and glob.has_magic(path):
+            matches = sorted(glob.iglob(path, recursive=True))
+            if not matches:
+                yield Trouble(path, "", "no file matches this pattern")
+            for match in matches:
+                yield from self._named(match)
+        else:
+            yield from self._named(path)
+
+    def _stdin(self) -> Iterator[File | Trouble]:
+        if self.stdin_taken:
+            yield Trouble(STDIN_NAME, "", "standard input can be read once only")
+        self.stdin_taken = True
+        yield File(STDIN)
+
+    def _named(self, path: str) -> Iterator[File | Trouble]:
+        try:
+            folder = stat.S_ISDIR(os.stat(path).st_mode)
+        except OSError as error:
+            yield Trouble(path, "", _reason(error))
+            return
+        if not folder:
+            yield from self._once(path, named=True)
+            return
+        empty = True
+        for item in self._walk(path):
+            empty = False
+            yield item
+        if empty:
+            yield Trouble(path, "", "no files in this folder")
+
+    def _once(self, path: str, *, named: bool) -> Iterator[File]:
+        key = os.path.normpath(path)
+        if key not in self._files:
+            self._files.add(key)
+            yield File(path, named)
+
+    def _walk(self, root: str) -> Iterator[File | Trouble]:
+        """Yield what is below ``root``; a stack, because folders may be deeper than Python's."""
+        above: list[tuple[tuple[int, int], Iterator[str]]] = []
+        yield from self._enter(root, above)
+        while above:
+            path = next(above[-1][1], None)
+            if path is None:
+                above.pop()
+                continue
+            try:
+                mode = os.stat(path).st_mode
+            except OSError as error:
+                yield Trouble(path, "", _reason(error))
+                continue
+            if stat.S_ISDIR(mode):
+                yield from self._enter(path, above)
+            elif stat.S_ISREG(mode):
+                yield from self._once(path, named=False)
+            else:
+                yield Trouble(path, "", "not a regular file; name it if it is to be read")
+
+    def _enter(
+        self, path: str, above: list[tuple[tuple[int, int], Iterator[str]]]
+    ) -> Iterator[Trouble]:
+        try:
+            found = os.stat(path)
+            key = found.st_dev, found.st_ino
+            if any(key == other for other, _ in above):
+                yield Trouble(path, "", "a symbolic link back to a folder above it; not followed")
+                return
+            if key in self._folders:
+                yield Trouble(path, "", "this folder has been read already", Status.CLEAN)
+                return
+            names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+        except OSError as error:
+            yield Trouble(path, "", _reason(error))
+            return
+        self._folders.add(key)
+        above.append((key, (os.path.join(path, name) for name in names)))
+
+
+def _reason(error: OSError) -> str:
+    return f"cannot read: {error.strerror or error}"
+
+
+def read(file: File, settings: Settings) -> Iterator[Transcript | Trouble]:
+    """Yield the transcripts in a file, and what of it could not be read."""
+    name = STDIN_NAME if file.path == STDIN else file.path
+    stdin = file.path == STDIN
+    try:
+        with open(0 if stdin else file.path, "rb", 0, closefd=not stdin) as raw:
+            unpacked = Unpacked(raw)
+            yield from _transcripts(unpacked, name, file.named, settings)
+            if unpacked.trouble:
+                yield Trouble(name, "", unpacked.trouble)
+    except OSError as error:
+        yield Trouble(name, "", _reason(error))
+
+
+def _transcripts(
+    unpacked: Unpacked, name: str, named: bool, settings: Settings
+) -> Iterator[Transcript | Trouble]:
+    pieces = iter(unpacked)
+    first = next(pieces, b"")
+    if not first and unpacked.trouble:
+        return
+    number = 0
+    for found in detect.read(
+        chain([first], pieces), Hints(_suffix(name), settings.text_field, named)
+    ):
+        if isinstance(found, Reply):
+            number += 1
+            yield _transcript(f"{name}#{number}", name, found, settings.labels)
+            continue
+        number += found.numbered
+        # That nothing came out of a file that is damaged needs no second line.
+        if found.message and not (unpacked.trouble and _says_nothing(found)):
+            yield Trouble(name, found.position, found.message, found.status)
+
+
+def _says_nothing(defect: Defect) -> bool:
+    return defect.status is Status.CLEAN
+
+
+def _transcript(ident: str, path: str, reply: Reply, labels: Labels | None) -> Transcript:
+    given: Label | None = labels.of(ident) if labels else None
+    if given is not None:
+        return Transcript(ident, reply.lanes, given.label, given.onset)
+    label = reply.label or labelling.of_folder(path)
+    return Transcript(ident, reply.lanes, label, reply.onset)
+
+
+def _suffix(path: str) -> str:
+    stem, suffix = os.path.splitext(path.lower())
+    return os.path.splitext(stem)[1] if suffix in _PACKED else suffix
