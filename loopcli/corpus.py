@@ -6,9 +6,11 @@ on. A ``File`` is small and can be sent to another process, which reads it::
 
     for item in corpus.find(paths):
         for found in corpus.read(item) if isinstance(item, File) else [item]:
-            if isinstance(found, Trouble): ...
-            for lane, pieces in found.lanes:
-                for piece in pieces: ...
+            if isinstance(found, Trouble):
+                ...
+            else:
+                for lane, pieces in found.lanes:
+                    for piece in pieces: ...
 
 The pieces of a transcript may come straight from its file, so that a reply of
 any size can be judged: take them before asking for the next transcript.
@@ -80,6 +82,9 @@ class Settings(NamedTuple):
     labels: Labels | None = None
 
 
+_AS_IT_COMES = Settings()
+
+
 def find(paths: Iterable[str], *, files0_from: str | None = None) -> Iterator[File | Trouble]:
     """Yield the files that ``paths`` mean, each once, in the order named.
 
@@ -138,8 +143,9 @@ class _Finder:
     def _stdin(self) -> Iterator[File | Trouble]:
         if self.stdin_taken:
             yield Trouble(STDIN_NAME, "", "standard input can be read once only")
-        self.stdin_taken = True
-        yield File(STDIN)
+        else:
+            self.stdin_taken = True
+            yield File(STDIN)
 
     def _named(self, path: str) -> Iterator[File | Trouble]:
         try:
@@ -208,7 +214,7 @@ def _reason(error: OSError) -> str:
     return f"cannot read: {error.strerror or error}"
 
 
-def read(file: File, settings: Settings) -> Iterator[Transcript | Trouble]:
+def read(file: File, settings: Settings = _AS_IT_COMES) -> Iterator[Transcript | Trouble]:
     """Yield the transcripts in a file, and what of it could not be read."""
     name = STDIN_NAME if file.path == STDIN else file.path
     stdin = file.path == STDIN

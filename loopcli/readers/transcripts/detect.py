@@ -140,7 +140,8 @@ def _goes_on_in_lines(source: Peekable, line: bytes) -> bool:
     if _parsed(line) is None:
         # One broken line among good ones, or the first line of a document?
         docs = _parsed_lines(source.peek(HEAD_BYTES))
-        return 2 * sum(isinstance(doc, dict | list) for doc in docs) >= len(docs)
+        good = sum(isinstance(doc, dict | list) for doc in docs)
+        return good > 0 and 2 * good >= len(docs)
     have = source.peek(1)
     while not have.lstrip()[len(line) :].strip():
         if source.ended:
