@@ -171,43 +171,53 @@ class _Finder:
 
     def _walk(self, root: str) -> Iterator[File | Trouble]:
         """Yield what is below ``root``; a stack, because folders may be deeper than Python's."""
-        above: list[tuple[tuple[int, int], Iterator[str]]] = []
+        above: list[_Folder] = []
         yield from self._enter(root, above)
         while above:
-            path = next(above[-1][1], None)
-            if path is None:
+            entry = next(above[-1].entries, None)
+            if entry is None:
                 above.pop()
                 continue
             try:
-                mode = os.stat(path).st_mode
+                # Most systems tell a file by its entry; only links need a look.
+                if entry.is_file():
+                    yield from self._once(entry.path, named=False)
+                elif entry.is_dir():
+                    yield from self._enter(entry.path, above)
+                else:
+                    os.stat(entry.path)
+                    message = "not a regular file; name it if it is to be read"
+                    yield Trouble(entry.path, "", message)
             except OSError as error:
-                yield Trouble(path, "", _reason(error))
-                continue
-            if stat.S_ISDIR(mode):
-                yield from self._enter(path, above)
-            elif stat.S_ISREG(mode):
-                yield from self._once(path, named=False)
-            else:
-                yield Trouble(path, "", "not a regular file; name it if it is to be read")
+                yield Trouble(entry.path, "", _reason(error))
 
-    def _enter(
-        self, path: str, above: list[tuple[tuple[int, int], Iterator[str]]]
-    ) -> Iterator[Trouble]:
+    def _enter(self, path: str, above: list[_Folder]) -> Iterator[Trouble]:
         try:
             found = os.stat(path)
             key = found.st_dev, found.st_ino
-            if any(key == other for other, _ in above):
+            if any(key == folder.key for folder in above):
                 yield Trouble(path, "", "a symbolic link back to a folder above it; not followed")
                 return
             if key in self._folders:
                 yield Trouble(path, "", "this folder has been read already", Status.CLEAN)
                 return
-            names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+            with os.scandir(path) as entries:
+                shown = sorted(
+                    (entry for entry in entries if not entry.name.startswith(".")),
+                    key=lambda entry: entry.name,
+                )
         except OSError as error:
             yield Trouble(path, "", _reason(error))
             return
         self._folders.add(key)
-        above.append((key, (os.path.join(path, name) for name in names)))
+        above.append(_Folder(key, iter(shown)))
+
+
+class _Folder(NamedTuple):
+    """A folder that is being walked: its identity, and what of it is still to come."""
+
+    key: tuple[int, int]
+    entries: Iterator[os.DirEntry[str]]
 
 
 def _reason(error: OSError) -> str:

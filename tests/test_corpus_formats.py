@@ -11,7 +11,8 @@ import pytest
 from fixtures import corpus_files
 from loopcli import corpus
 from loopcli.corpus import File, Settings, Transcript, Trouble
-from loopcli.readers.transcripts import base, detect, jsonlines
+from loopcli.readers.auto import AutoReader
+from loopcli.readers.transcripts import base, detect, httprr, jsonlines
 from loopcli.readers.transcripts.base import Defect, Hints, Reply
 from loopcli.readers.transcripts.documents import Known
 from loopcli.status import Status
@@ -205,3 +206,42 @@ def test_a_missing_extra_says_how_to_get_it(
     assert replies == []
     assert len(troubles) == 1
     assert "pip install 'loopcheck[formats]'" in troubles[0]
+
+
+def heads() -> list[bytes]:
+    """How files begin that are streams, or nearly, or not at all."""
+    files = [data for data, _ in CASES.values() if not data.startswith(httprr.MAGIC)]
+    files += [path.read_bytes() for path in (FIXTURES / "streams").iterdir()]
+    files += [path.read_bytes() for path in (FIXTURES / "replies").rglob("*.txt")]
+    lines = (
+        "data: {}",
+        "event: x",
+        "id: 1",
+        ": ping",
+        "error: {}",
+        "HTTP/1.1 200 OK",
+        "<!doctype html>",
+    )
+    lines += (
+        '0:"a b"',
+        "b48",
+        "version: 1",
+        "--- a",
+        "- a b",
+        "data is here",
+        "[a b]",
+        "a: b c",
+        "x",
+    )
+    return files + [(pad + line + end).encode() for line in lines for pad in ("", "\ufeff", "\n ")
+                    for end in ("", "\n", " x\ny z")]  # fmt: skip
+
+
+def test_what_is_known_for_prose_at_once_is_text_to_the_readers_too() -> None:
+    prose = [head for head in heads() if detect.PROSE.match(head)]
+    assert len(prose) > 8
+    for head in prose:
+        reader = AutoReader()
+        reader.feed(head)
+        reader.close()
+        assert reader.name == "text", head[:60]

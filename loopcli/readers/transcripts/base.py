@@ -107,7 +107,8 @@ class Peekable:
         have = sum(map(len, self._held))
         while have < size and not self.ended:
             have += len(self._pull())
-        self._held = [b"".join(self._held)]
+        if len(self._held) != 1:
+            self._held = [b"".join(self._held)]
         return self._held[0]
 
     def first_line(self, limit: int) -> bytes | None:
@@ -119,7 +120,7 @@ class Peekable:
             if self.ended:
                 break
             # Twice as much each time: the joins stay linear.
-            have = self.peek(2 * len(have) + 1)
+            have = self.peek(min(2 * len(have), limit) + 1)
         return have.lstrip().partition(b"\n")[0].rstrip(b"\r")
 
     def __iter__(self) -> Iterator[bytes]:

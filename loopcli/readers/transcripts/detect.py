@@ -11,6 +11,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -48,6 +49,13 @@ _LINES_LOOKED_AT = 20
 _CONTROLS = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b")) + b"\x7f"
 _MOST_CONTROLS = 0.05
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+# A first line that no stream begins with: more than one word, and none of the
+# fields, marks and codes that streams have. Most replies are known by it at
+# once; the readers' own guess costs more than all else for a short file.
+PROSE = re.compile(
+    rb"(?:\xef\xbb\xbf)?+\s*+(?!(?:data|event|id|retry|error|version|\w)?:|HTTP/|[-<{\[:])"
+    rb"[^\s\0]+ [^\r\n]"
+)
 
 
 def read(pieces: Iterator[bytes], hints: Hints) -> Iterator[Found]:
@@ -62,9 +70,9 @@ def read(pieces: Iterator[bytes], hints: Hints) -> Iterator[Found]:
 
 def _read(source: Peekable, hints: Hints) -> Iterator[Found]:
     head = source.peek(HEAD_BYTES)
-    start = head.removeprefix(BOM).lstrip()
     if bedrock.is_event_stream(head):
         return _recording(source, bedrock.read)
+    start = head.removeprefix(BOM).lstrip()
     if is_binary(head):
         utf16 = head.startswith(_UTF16)
         return _unknown("UTF-16, convert it to UTF-8" if utf16 else "binary data")
@@ -78,7 +86,7 @@ def _read(source: Peekable, hints: Hints) -> Iterator[Found]:
         return _unknown("not JSON" if start else "an empty file", hints)
     if hints.suffix in _YAML_SUFFIXES:
         return _unknown("YAML, but no cassette", hints)
-    return stream.read(source)
+    return text.read(source) if PROSE.match(head) else stream.read(source)
 
 
 def is_binary(head: bytes) -> bool:
