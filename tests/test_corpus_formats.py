@@ -245,3 +245,14 @@ def test_what_is_known_for_prose_at_once_is_text_to_the_readers_too() -> None:
         reader.feed(head)
         reader.close()
         assert reader.name == "text", head[:60]
+
+
+def test_an_attempt_that_was_given_up_is_a_reply_of_its_own(tmp_path: Path) -> None:
+    start = {"type": "message_start", "message": {"role": "assistant", "content": []}}
+    said = [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+        for text in ("first", "second")
+    ]
+    docs = [start, start, said[0], start, said[1], {"type": "message_stop"}]
+    path = written(tmp_path, "a.sse", "".join(f"data: {corpus_files.js(doc)}\n\n" for doc in docs))
+    assert read(path) == ([{"content": "first"}, {"content": "second"}], [])

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from loopcli.events import Lane
+from loopcli.readers.base import parse
 from loopcli.readers.lines import BOM
-from loopcli.readers.sse import parse
 from loopcli.status import Status
 
 # A document that has to be in memory as a whole: the largest HAR exports are

@@ -8,6 +8,8 @@ Rules of this file:
 - The lanes of a stream interleave, so their text is kept until the stream
   ends. That is bounded: a stream with more text than any reply has is read up
   to the bound, and said to be.
+- Where a gateway gave up an attempt and began another, both are replies: the
+  model wrote both, and neither continues the other.
 - A choice counts as a reply from the first thing that is said of it, even if
   the model said nothing.
 """
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from loopcli.events import Event, Finish, Lane, Problem, Text, ToolStart, UpstreamError
+from loopcli.events import Event, Finish, Lane, Problem, Restart, Text, ToolStart, UpstreamError
 from loopcli.readers.auto import AutoReader
 from loopcli.readers.transcripts.base import Defect, Found, Reply
 from loopcli.readers.transcripts.text import lazily, texts_of
@@ -89,21 +91,26 @@ class _Gathered:
     def __init__(self, max_chars: int) -> None:
         self._left = max_chars
         self._overflowed = False
-        self._replies: dict[int, dict[Lane, list[str]]] = {}
+        self._attempts: list[dict[int, dict[Lane, list[str]]]] = [{}]
         self._defects: list[Defect] = []
 
     def take(self, events: Iterable[Event]) -> None:
         for event in events:
             match event:
                 case Text(lane, text):
-                    lanes = self._replies.setdefault(lane.choice, {})
+                    lanes = self._attempts[-1].setdefault(lane.choice, {})
                     self._left -= len(text)
                     if self._left < 0:
                         self._overflowed = True
                     else:
                         lanes.setdefault(lane, []).append(text)
                 case ToolStart(choice) | Finish(choice):
-                    self._replies.setdefault(choice, {})
+                    self._attempts[-1].setdefault(choice, {})
+                case Restart():
+                    if any(self._attempts[-1].values()):
+                        self._attempts.append({})
+                    else:  # nothing had been said
+                        self._attempts[-1] = {}
                 case UpstreamError(message, line, _, code):
                     shown = f"upstream error {code}: {message}" if code else message
                     self._defects.append(Defect(shown, f"line {line}", Status.UPSTREAM))
@@ -111,9 +118,11 @@ class _Gathered:
                     self._defects.append(Defect(message, f"line {line}"))
 
     def found(self) -> list[Found]:
-        """Return the replies, in the order of their choices, and what was wrong."""
+        """Return the replies, by attempt and choice, and what was wrong."""
         replies: list[Found] = [
-            Reply(list(lanes.items())) for _, lanes in sorted(self._replies.items())
+            Reply(list(lanes.items()))
+            for attempt in self._attempts
+            for _, lanes in sorted(attempt.items())
         ]
         if self._overflowed:
             message = "the stream holds more text than is kept; its rest is not analysed"
