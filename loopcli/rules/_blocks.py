@@ -2,10 +2,12 @@
 
 Cut the words into blocks of at least a window. A window that ends inside block
 b lies within blocks b-1 and b, so a word can offend there only if both blocks
-together hold it more than ``threshold`` times, which means that one of them
-holds it more than half as often. Fewer such words than ``breadth``: no window
-that ends in b is saturated, and none of its words is looked at. Otherwise the
-block is stepped through, counting only those words.
+together hold it more than ``threshold`` times. Their commonest words together
+do not: nothing offends, and no more is looked at; in ordinary text that is
+nearly every block. Otherwise one of the blocks holds such a word more than half
+as often as ``threshold``. Fewer such words than ``breadth``: no window that
+ends in b is saturated. Else the block is stepped through, counting only those
+words.
 """
 
 from __future__ import annotations
@@ -32,21 +34,23 @@ def saturated_stretches(
     that touch belong to one stretch.
     """
     size = max(window.width, _MIN_BLOCK)
+    threshold = window.threshold
     tail: Sequence[str] = ()
     before: Mapping[str, int] = {}
-    before_heavy: Sequence[int] | Sequence[str] = _heavy(window.counts, window.threshold)
+    before_most = max(window.counts.values(), default=0)
     for start in range(0, len(words), size):
         block = words[start : start + size]
         now = Counter(block)
-        heavy = _heavy(now, window.threshold)
-        if len(before_heavy) + len(heavy) >= breadth:
+        most = max(now.values())
+        if before_most + most > threshold:
             if start:
-                found = _inside(window, tail, before, block, now, {*before_heavy, *heavy}, breadth)
+                candidates = {*_heavy(before, threshold), *_heavy(now, threshold)}
+                found = _inside(window, tail, before, block, now, candidates, breadth)
             else:
-                found = _across(window, block, heavy, breadth)
+                found = _across(window, block, _heavy(now, threshold), breadth)
             for first, end in found:
                 yield start + first, start + end
-        tail, before, before_heavy = block, now, heavy
+        tail, before, before_most = block, now, most
 
 
 def _across(
@@ -78,8 +82,6 @@ def _inside(
 
 def _heavy(counts: Mapping[_Key, int], threshold: int) -> list[_Key]:
     half = threshold // 2
-    if max(counts.values(), default=0) <= half:
-        return []
     return [key for key, count in counts.items() if count > half]
 
 

@@ -93,13 +93,23 @@ class SaturationRule:
         self.chars = 0
         self._past_trip = past_trip
         self._splitter = Splitter()
-        self._window = WordWindow(self.config.window_words, self.config.repeat_threshold)
+        self._entered = WordWindow(self.config.window_words, self.config.repeat_threshold)
+        # Words that have still to enter the window: after a batch nobody may
+        # ever ask for it, and building it costs as much as judging a page.
+        self._entering: Sequence[str] = ()
         self._run = 0
         self._run_word = 0
         # Where the run began, in characters; while its words are at hand it
         # is a function, because most runs end before anybody asks.
         self._run_char: int | Callable[[], int] = 0
         self._best = Peak()
+
+    @property
+    def _window(self) -> WordWindow:
+        if self._entering:
+            self._entered.extend(self._entering)
+            self._entering = ()
+        return self._entered
 
     @property
     def gauge(self) -> int:
@@ -187,7 +197,7 @@ class SaturationRule:
             ended = end
         if self._run and ended < len(words):
             self._end_run(partial(self._named_after, words[:ended]))
-        self._window.extend(words)
+        self._entering = words[-self.config.window_words :]
         return False
 
     def _named_after(self, words: Sequence[str]) -> tuple[str, ...]:
