@@ -1,0 +1,203 @@
+"""One recorded reply through every armed rule: a small row a rule, and never the text.
+
+Rules are asked to measure past a trip, so that a peak is that of the whole
+reply. A reply's lanes are judged apart. A row gives the peak of the highest
+lane, and the trip of the first lane that trips; places are counted within
+their lane, words and characters over all lanes that the rule watches.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from loopcli.events import Lane, Text
+from loopcli.rules.base import Armed, Rule
+from loopcli.verdicts import Peak, Verdict
+
+# What is judged at once. Words are split and then counted; when more of them
+# are made than the cache holds, both take half as long again.
+PIECE_CHARS = 64 * 1024
+# How much text is kept to tell at which line a stretch began.
+_KEPT_CHARS = 4 * 1024 * 1024
+
+Lanes = Iterable[tuple[Lane, Iterable[str]]]
+
+
+class Row(NamedTuple):
+    """What one rule says of one reply. What the reply does not define is ``None``.
+
+    ``peak`` is in the rule's own unit, as are its ``ceiling`` and the
+    ``margin`` between them (negative beyond the ceiling). ``peak_word`` and
+    ``peak_char`` count what came before the highest stretch, ``peak_line``
+    counts lines from 1; ``repeated`` are its words. ``verdict`` is
+    ``repetition`` or ``length``; ``trip_word`` and ``trip_char`` are the words
+    and characters read when it was stated. ``onset`` is the label's.
+    """
+
+    id: str
+    label: str | None
+    onset: int | None
+    rule: str
+    channel: str | None
+    words: int
+    chars: int
+    peak: int
+    ceiling: int
+    margin: int
+    peak_word: int | None
+    peak_char: int | None
+    peak_line: int | None
+    repeated: tuple[str, ...]
+    verdict: str | None
+    trip_channel: str | None
+    trip_word: int | None
+    trip_char: int | None
+
+    @property
+    def share(self) -> float:
+        """The peak as a share of its ceiling; a ceiling of 0 is reached at once."""
+        return self.peak / self.ceiling if self.ceiling else float(self.peak > 0)
+
+
+class _NoMarks:
+    """Marks of a text that nobody is going to cut."""
+
+    def byte_after(self, chars: int) -> int:
+        raise NotImplementedError
+
+
+NO_MARKS = _NoMarks()
+
+
+def replay(
+    ident: str,
+    lanes: Lanes,
+    armed: Sequence[Armed],
+    label: str | None = None,
+    onset: int | None = None,
+) -> list[Row]:
+    """Return a row for each armed rule, in their order.
+
+    >>> from loopcli.rules.saturation import SaturationConfig, SaturationRule
+    >>> from loopcli.events import Channel
+    >>> armed = [Armed(lambda: SaturationRule(past_trip=True), frozenset(Channel))]
+    >>> row, = replay("a#1", [(Lane(), ["void 0;\\n" * 2000])], armed)
+    >>> row.peak, row.margin, row.peak_line, row.trip_word, row.trip_char
+    (3935, -935, 33, 3065, 12261)
+    """
+    found: list[list[_Judged]] = [[] for _ in armed]
+    for lane, pieces in lanes:
+        watching = [(at, arm.make()) for at, arm in enumerate(armed) if lane.channel in arm.channels]
+        if not watching:
+            continue
+        lines = _judge(lane, pieces, [rule for _, rule in watching])
+        for (at, rule), line in zip(watching, lines, strict=True):
+            found[at].append(_Judged(lane, rule, rule.peak, line))
+    return [
+        _row(ident, label, onset, arm, judged) for arm, judged in zip(armed, found, strict=True)
+    ]
+
+
+class _Judged(NamedTuple):
+    """A rule that has seen a whole lane."""
+
+    lane: Lane
+    rule: Rule
+    peak: Peak
+    line: int | None
+
+
+def _row(
+    ident: str, label: str | None, onset: int | None, arm: Armed, judged: Sequence[_Judged]
+) -> Row:
+    highest = max(judged, key=lambda one: one.peak.value, default=None)
+    rule = arm.make() if highest is None else highest.rule  # a reply may say nothing at all
+    peak = Peak() if highest is None else highest.peak
+    lane, verdict = _first_trip(judged)
+    return Row(
+        id=ident,
+        label=label,
+        onset=onset,
+        rule=rule.name,
+        channel=None if highest is None else highest.lane.channel.value,
+        words=sum(one.rule.words for one in judged),
+        chars=sum(one.rule.chars for one in judged),
+        peak=peak.value,
+        ceiling=rule.ceiling,
+        margin=rule.ceiling - peak.value,
+        peak_word=peak.word,
+        peak_char=peak.char,
+        peak_line=None if highest is None else highest.line,
+        repeated=peak.repeated,
+        verdict=None if verdict is None else verdict.kind,
+        trip_channel=None if lane is None else lane.channel.value,
+        trip_word=None if verdict is None else verdict.words,
+        trip_char=None if verdict is None else verdict.chars,
+    )
+
+
+def _first_trip(judged: Sequence[_Judged]) -> tuple[Lane | None, Verdict | None]:
+    tripped = ((one.lane, one.rule.verdict) for one in judged if one.rule.verdict is not None)
+    return next(tripped, (None, None))
+
+
+def _judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[int | None]:
+    """Let rules see a whole lane; return at which line the peak of each began."""
+    text = _Recent()
+    places: list[tuple[int | None, int | None]] = [(None, None)] * len(rules)
+    for piece in _cut(pieces):
+        event = Text(lane, piece, NO_MARKS)
+        text.take(piece)
+        for at, rule in enumerate(rules):
+            rule.update(event)
+            char = rule.peak.char
+            # At once: the text is not kept for long.
+            if char is not None and char != places[at][0]:
+                places[at] = char, text.line(char)
+    return [line for _, line in places]
+
+
+def _cut(pieces: Iterable[str]) -> Iterator[str]:
+    for piece in pieces:
+        if len(piece) <= PIECE_CHARS:
+            yield piece
+        else:
+            for at in range(0, len(piece), PIECE_CHARS):
+                yield piece[at : at + PIECE_CHARS]
+
+
+class _Recent:
+    """The last pieces of a text, and how many lines came before them."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[str] = deque()
+        self._first = 0  # characters before the first piece that is kept
+        self._end = 0
+        self._lines = 0  # line breaks before it
+
+    def take(self, piece: str) -> None:
+        """Add a piece, and let go of those that have become too old."""
+        self._pieces.append(piece)
+        self._end += len(piece)
+        while self._end - self._first > _KEPT_CHARS and len(self._pieces) > 1:
+            old = self._pieces.popleft()
+            self._first += len(old)
+            self._lines += old.count("\n")
+
+    def line(self, char: int) -> int | None:
+        """Return the line that holds the character after the first ``char``; lines count from 1.
+
+        ``None`` if it came too long ago: then an unbroken stretch of millions
+        of characters has had to overtake another.
+        """
+        if char < self._first:
+            return None
+        line, left = self._lines + 1, char - self._first
+        for piece in self._pieces:
+            line += piece.count("\n", 0, left)
+            left -= len(piece)
+            if left <= 0:
+                break
+        return line

@@ -1,0 +1,152 @@
+"""The knob grid of a sweep, and the text a person writes to ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+MAX_COMBINATIONS = 1_000_000
+"""A larger grid is refused: the tallies alone would outgrow memory."""
+
+_WIDEST = 2**64 - 1
+_RANGES = {
+    "window_words": (1, _WIDEST),
+    "repeat_threshold": (1, 2**32 - 1),
+    "min_offenders": (1, _WIDEST),
+    "min_saturated_run": (0, _WIDEST),
+    "max_response_chars": (0, _WIDEST),
+}
+"""Lowest and highest value of each knob (gg.md 1.4)."""
+
+
+class GridError(ValueError):
+    """A sweep item that cannot be used; the message names the item and says what is wrong."""
+
+
+class Knobs(NamedTuple):
+    """One combination, in the document's order."""
+
+    window_words: int
+    repeat_threshold: int
+    min_offenders: int
+    min_saturated_run: int
+    max_response_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The values to combine, per knob; each tuple ascending, without duplicates.
+
+    Combinations are numbered with the last knob running fastest.  A *cell* is a combination of the
+    first three knobs, on which alone a peak depends; a *rule* is a combination of the first four.
+    """
+
+    window_words: tuple[int, ...]
+    repeat_threshold: tuple[int, ...]
+    min_offenders: tuple[int, ...]
+    min_saturated_run: tuple[int, ...]
+    max_response_chars: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for name, values in zip(_RANGES, self.axes, strict=True):
+            low, high = _RANGES[name]
+            if not values or list(values) != sorted(set(values)):
+                raise GridError(f"{_kebab(name)}: values must ascend, without duplicates")
+            if values[0] < low or values[-1] > high:
+                raise GridError(f"{_kebab(name)}: values must lie between {low} and {high}")
+        if len(self) > MAX_COMBINATIONS:
+            raise GridError(f"the sweep has {len(self)} combinations, more than {MAX_COMBINATIONS}")
+
+    @classmethod
+    def from_items(cls, items: Iterable[str], defaults: Knobs) -> Grid:
+        """The grid that `--sweep` items describe; a knob that no item names keeps its default."""
+        axes = {name: (value,) for name, value in defaults._asdict().items()}
+        swept: Mapping[str, tuple[int, ...]] = {}
+        for item in items:
+            name, values = parse_sweep(item)
+            if name in swept:
+                raise GridError(f"sweep `{item}`: {_kebab(name)} is swept twice")
+            swept = {**swept, name: values}
+        return cls(**{**axes, **swept})
+
+    @property
+    def axes(self) -> tuple[tuple[int, ...], ...]:
+        """The five tuples of values, in the order of `Knobs`."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def cells(self) -> int:
+        """Number of combinations of window, threshold and breadth."""
+        return prod(map(len, self.axes[:3]))
+
+    @property
+    def rules(self) -> int:
+        """Number of combinations without the length backstop."""
+        return prod(map(len, self.axes[:4]))
+
+    def __len__(self) -> int:
+        return prod(map(len, self.axes))
+
+    def __iter__(self) -> Iterator[Knobs]:
+        return (Knobs(*values) for values in product(*self.axes))
+
+
+def parse_sweep(item: str) -> tuple[str, tuple[int, ...]]:
+    """Read ``knob=values`` into the knob's field name and its ascending values.
+
+    Values are numbers or ranges ``a:b:step`` (b included where a step lands on it), separated by
+    commas.
+
+    >>> parse_sweep("min-saturated-run=0,1000:3000:1000")
+    ('min_saturated_run', (0, 1000, 2000, 3000))
+    """
+    knob, equals, written = item.partition("=")
+    name = knob.strip().replace("-", "_")
+    if not equals:
+        raise GridError(f"sweep `{item}`: write it as knob=values, as in window-words=128,256")
+    if name not in _RANGES:
+        raise GridError(
+            f"sweep `{item}`: no knob is called `{knob.strip()}`;"
+            f" the knobs are {', '.join(map(_kebab, _RANGES))}"
+        )
+    low, high = _RANGES[name]
+    values: set[int] = set()
+    for part in written.split(","):
+        span = _span(part.strip(), item)
+        if span[0] < low or span[-1] > high:
+            raise GridError(f"sweep `{item}`: `{part.strip()}` is outside {low} to {high}")
+        values.update(span)
+    return name, tuple(sorted(values))
+
+
+def _span(part: str, item: str) -> range:
+    """The numbers one comma-separated part stands for; never empty."""
+    numbers = [_number(text, part, item) for text in part.split(":")]
+    if len(numbers) == 1:
+        return range(numbers[0], numbers[0] + 1)
+    if len(numbers) != 3:
+        raise GridError(f"sweep `{item}`: `{part}` is neither a number nor a range a:b:step")
+    first, last, step = numbers
+    if step == 0:
+        raise GridError(f"sweep `{item}`: the step of `{part}` is 0")
+    if last < first:
+        raise GridError(f"sweep `{item}`: `{part}` ends below its start")
+    if (last - first) // step >= MAX_COMBINATIONS:
+        raise GridError(f"sweep `{item}`: `{part}` has more than {MAX_COMBINATIONS} values")
+    return range(first, last + 1, step)
+
+
+def _number(text: str, part: str, item: str) -> int:
+    """A non-negative decimal number; `int` alone would also take signs, blanks and underscores."""
+    if not (text.isascii() and text.isdigit()):
+        raise GridError(f"sweep `{item}`: `{part}` is neither a number nor a range a:b:step")
+    if len(text) > 20:  # beyond 64 bits; and int() itself refuses thousands of digits
+        raise GridError(f"sweep `{item}`: `{text}` is too large")
+    return int(text)
+
+
+def _kebab(name: str) -> str:
+    return name.replace("_", "-")
