@@ -89,11 +89,10 @@ def replay(
     """
     found: list[list[_Judged]] = [[] for _ in armed]
     for lane, pieces in lanes:
-        watching = [(at, arm.make()) for at, arm in enumerate(armed) if lane.channel in arm.channels]
-        if not watching:
-            continue
-        lines = _judge(lane, pieces, [rule for _, rule in watching])
-        for (at, rule), line in zip(watching, lines, strict=True):
+        watching = [at for at, arm in enumerate(armed) if lane.channel in arm.channels]
+        rules = [armed[at].make() for at in watching]
+        lines = _judge(lane, pieces, rules) if rules else []
+        for at, rule, line in zip(watching, rules, lines, strict=True):
             found[at].append(_Judged(lane, rule, rule.peak, line))
     return [
         _row(ident, label, onset, arm, judged) for arm, judged in zip(armed, found, strict=True)

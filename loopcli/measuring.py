@@ -1,0 +1,123 @@
+"""What is done with the files of a corpus: replay their replies, or sweep a grid over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from loopcli import corpus
+from loopcli.corpus import File, Settings, Transcript, Trouble
+from loopcli.events import Channel
+from loopcli.replay import Row, replay
+from loopcli.rules.base import Armed
+
+if TYPE_CHECKING:
+    from loopcli.sweep.grid import Grid
+    from loopcli.sweep.tally import Tally
+
+# A sweep holds a reply as a whole, and several columns of numbers with it.
+MAX_SWEPT_CHARS = 64 << 20
+
+
+class Plan(NamedTuple):
+    """What to do with each reply: replay it through ``armed``, or sweep ``grid``."""
+
+    armed: Sequence[Armed]
+    settings: Settings
+    channels: frozenset[Channel]
+    grid: Grid | None = None
+
+
+class Seen(NamedTuple):
+    """A reply that went into a tally."""
+
+    id: str
+    label: str | None
+
+
+Item = Row | Seen | Trouble
+Task = Sequence[File]
+
+
+class Worker(Protocol):
+    """Measures files; ``finish`` returns the tally, if there is one."""
+
+    def __call__(self, task: Task, /) -> list[Item]:
+        """Return what is in files, in order."""
+
+    def finish(self) -> Tally | None:
+        """Return what was kept."""
+
+
+class Replayer:
+    """Turns replies into rows."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def __call__(self, task: Task, /) -> list[Item]:
+        """Return a row for each reply and rule, and the troubles between them."""
+        plan, items = self._plan, list[Item]()
+        for file in task:
+            for found in corpus.read(file, plan.settings):
+                if isinstance(found, Trouble):
+                    items.append(found)
+                else:
+                    items += replay(found.id, found.lanes, plan.armed, found.label, found.onset)
+        return items
+
+    def finish(self) -> None:
+        """Nothing was kept."""
+
+
+class Sweeper:
+    """Sweeps a grid over replies, and keeps the tally."""
+
+    def __init__(self, plan: Plan) -> None:
+        # Here and not above: only a sweep needs numpy.
+        from loopcli.sweep.tally import Label, Tally
+
+        assert plan.grid is not None
+        self._plan = plan
+        self._tally = Tally(plan.grid)
+        self._labels = {"clean": Label.CLEAN, "loop": Label.LOOP, None: Label.NONE}
+
+    def __call__(self, task: Task, /) -> list[Item]:
+        """Return the replies that went into the tally, and the troubles between them."""
+        items: list[Item] = []
+        for file in task:
+            for found in corpus.read(file, self._plan.settings):
+                items.append(found if isinstance(found, Trouble) else self._sweep(found))
+        return items
+
+    def _sweep(self, found: Transcript) -> Seen | Trouble:
+        lanes = []
+        for lane, pieces in found.lanes:
+            if lane.channel in self._plan.channels:
+                text = _joined(pieces)
+                if text is None:
+                    message = f"more than {MAX_SWEPT_CHARS} characters are too many for a sweep"
+                    return Trouble(found.id, "", message)
+                lanes.append(text)
+        self._tally.add(lanes, self._labels[found.label], found.onset)
+        return Seen(found.id, found.label)
+
+    def finish(self) -> Tally:
+        """Return the tally, ready to be sent."""
+        self._tally.flush()
+        return self._tally
+
+
+def _joined(pieces: Iterable[str]) -> str | None:
+    held, size = [], 0
+    for piece in pieces:
+        size += len(piece)
+        if size > MAX_SWEPT_CHARS:
+            return None
+        held.append(piece)
+    return "".join(held)
+
+
+def worker(plan: Plan) -> Worker:
+    """Return what does the work of ``plan``."""
+    return Replayer(plan) if plan.grid is None else Sweeper(plan)
