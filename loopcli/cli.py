@@ -39,12 +39,27 @@ Exit status:
 
 
 class Commands(click.Group):
-    """The commands; a file's name in the place of one is a likely mistake."""
+    """The commands; those that take long to import are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*super().list_commands(ctx), "analyze"})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        if cmd_name == "analyze":
+            from loopcli.commands.analyze import analyze
+
+            return analyze
+        return super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that ``args`` begins with, or fail with advice."""
+        """Return the command that ``args`` begins with, or fail with advice.
+
+        A file's name in the place of a command is a likely mistake.
+        """
         if self.get_command(ctx, args[0]) is None and os.path.exists(args[0]):
             ctx.fail(f"`{args[0]}` is a file; the filter reads standard input: < {args[0]}")
         return super().resolve_command(ctx, args)

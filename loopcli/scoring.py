@@ -137,12 +137,3 @@ def score(outcomes: Iterable[Outcome]) -> Score:
             false_alarms += outcome.alarm is not None
     delay = float(median(delays)) if delays else None
     return rates(loops, caught, clean, false_alarms, clean_words, delay)
-
-
-def figure(value: float | None, digits: int = 1) -> str:
-    """A figure as a reader sees it: rounded, or ``n/a`` where it is undefined.
-
-    >>> figure(12.34), figure(0.0), figure(None)
-    ('12.3', '0.0', 'n/a')
-    """
-    return "n/a" if value is None else f"{value:.{digits}f}"

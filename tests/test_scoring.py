@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopcli.scoring import Z_95, Estimate, Outcome, Score, figure, per_exposure, score, wilson
+from loopcli.scoring import Z_95, Estimate, Outcome, Score, per_exposure, score, wilson
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,6 @@ def test_impossible_counts_are_refused() -> None:
 
 def test_nothing_labelled_leaves_every_figure_undefined() -> None:
     assert score([]) == Score(None, None, None, None)
-    assert figure(None) == "n/a"
 
 
 def test_one_kind_of_label_leaves_the_other_figures_undefined() -> None:

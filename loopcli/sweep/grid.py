@@ -8,6 +8,8 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
+from loopcli.errors import ConfigError
+
 MAX_COMBINATIONS = 1_000_000
 """A larger grid is refused: the tallies alone would outgrow memory."""
 
@@ -22,7 +24,7 @@ _RANGES = {
 """Lowest and highest value of each knob (gg.md 1.4)."""
 
 
-class GridError(ValueError):
+class GridError(ConfigError):
     """A sweep item that cannot be used; the message names the item and says what is wrong."""
 
 

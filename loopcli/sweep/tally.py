@@ -182,6 +182,11 @@ class Tally:
         self._saved += other._saved
         self._delays += other._delays
 
+    def count(self, label: Label) -> int:
+        """Transcripts of that label so far."""
+        self.flush()
+        return int(self._transcripts[label])
+
     def rows(self) -> Iterator[Row]:
         """The figures of every combination so far, in the grid's order."""
         self.flush()

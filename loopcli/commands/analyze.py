@@ -1,0 +1,187 @@
+"""The options of ``loopcheck analyze``, and which of its jobs they ask for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from loopcli import labels, options
+from loopcli.commands.request import Request
+from loopcli.corpus import Settings
+from loopcli.errors import ConfigError
+from loopcli.measuring import Plan
+from loopcli.rules import table
+from loopcli.rules.saturation import SaturationConfig
+
+_HELP = {
+    "help_option_names": ["-h", "--help"],
+    # Not LOOPCHECK_ANALYZE_…: a knob has one name, whoever reads it.
+    "auto_envvar_prefix": options.ENVIRONMENT_PREFIX,
+}
+FORMATS = ("table", "json", "jsonl", "csv", "markdown")
+# What each of the four jobs can do nothing with.
+_REPORT_ONLY = ("check", "max_peak", "baseline", "update_baseline", "junit")
+_EXCLUDED = {
+    "trace": (*_REPORT_ONLY, "sweep", "suggest", "headroom", "top", "format_", "jobs"),
+    "suggest": _REPORT_ONLY,
+    "sweep": (*_REPORT_ONLY, "headroom"),
+    "": ("headroom",),
+}
+
+
+@click.command(
+    context_settings=_HELP,
+    short_help="Replay recorded replies: how close they come, and what to change.",
+)
+@click.argument("paths", metavar="PATH...", nargs=-1)
+@click.option("--files0-from", metavar="FILE", help="Read more paths from FILE, NUL after each.")
+@click.option("--text-field", metavar="NAME", help="Where a JSON record holds the reply.")
+@click.option("--labels", "labels_", metavar="FILE", help="CSV or JSON Lines: id, label, onset.")
+@options.rule_options
+@click.option(
+    "-f",
+    "--format",
+    "format_",
+    envvar="LOOPCHECK_FORMAT",
+    type=click.Choice(FORMATS),
+    default="table",
+    help="How to print.  [default: table]",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    help="Only the N highest; 0 is all.  [default: 100 in a table, else all]",
+)
+@click.option("--trace", metavar="ID", help="Draw the gauge over the length of one transcript.")
+@click.option(
+    "--sweep",
+    metavar="KNOB=VALUES",
+    multiple=True,
+    help="Try values of a knob: 1,2,3 or from:to:step; again for more knobs.",
+)
+@click.option("--suggest", is_flag=True, help="Name the knobs that the labels speak for.")
+@click.option(
+    "--headroom",
+    metavar="X",
+    help="Suggest ceilings of at least X times every clean peak.  [default: 2]",
+)
+@click.option("--check", is_flag=True, help="Fail if a clean reply trips, or a loop does not.")
+@click.option(
+    "--max-peak",
+    metavar="[RULE=]N",
+    multiple=True,
+    help="Fail if a reply not labelled loop has a peak above N.",
+)
+@click.option("--baseline", metavar="FILE", help="Fail if a peak rose or a verdict changed.")
+@click.option("--update-baseline", is_flag=True, help="Write the baseline instead.")
+@click.option("--junit", metavar="FILE", help="Write what the gates found, as JUnit XML.")
+@click.option("-j", "--jobs", metavar="N", help="How many processes.  [default: one for each core]")
+@click.pass_context
+def analyze(ctx: click.Context, /, **params: Any) -> int:
+    """Replay recorded replies through the rules.
+
+    PATH is a file, a folder, a pattern, or - for standard input: plain text,
+    recorded streams, JSON Lines and more, packed or not. Each reply in them is
+    a transcript with an id, FILE#NUMBER.
+
+    \b
+    loopcheck analyze runs/                  how close did they come?
+    loopcheck analyze --suggest runs/        which knobs would be better?
+    loopcheck analyze --check runs/          status 3 if a label is missed
+    """
+    job = next((name for name in ("trace", "suggest", "sweep") if params[name]), "")
+    _refuse_contradictions(ctx, params, job)
+    request = _request(ctx, params)
+    if job == "trace":
+        from loopcli.commands.tracing import run
+    elif job:
+        from loopcli.commands.tuning import run
+    else:
+        from loopcli.commands.report import run
+    return run(request)
+
+
+def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str) -> None:
+    if not params["paths"] and params["files0_from"] is None:
+        raise click.UsageError("name the files or folders to analyse, or - for standard input")
+    if params["update_baseline"] and not params["baseline"]:
+        raise click.UsageError("--update-baseline needs --baseline FILE")
+    for name in _EXCLUDED[job]:
+        source = ctx.get_parameter_source(name)
+        if source is click.core.ParameterSource.COMMANDLINE:
+            flag = "--" + name.rstrip("_").replace("_", "-")
+            other = f"--{job} and {flag} exclude each other"
+            raise click.UsageError(other if job else f"{flag} goes with --suggest")
+
+
+def _request(ctx: click.Context, params: dict[str, Any]) -> Request:
+    names = options.chosen_rules(params["rules"], params["preset"])
+    config = options.saturation_config(ctx, params)
+    channels = options.chosen_channels(params["watch"])
+    armed = options.arm(names, config, past_trip=True, channels=channels)
+    return Request(
+        paths=params["paths"],
+        files0_from=params["files0_from"],
+        plan=Plan(armed, _settings(params), channels),
+        names=names,
+        config=config,
+        settings=_described(names, config, sorted(channels)),
+        jobs=_number("--jobs", params["jobs"], least=1),
+        format=params["format_"],
+        top=_number("--top", params["top"]),
+        trace=params["trace"],
+        sweep=params["sweep"],
+        suggest=params["suggest"],
+        headroom=_headroom(params["headroom"]),
+        check=params["check"],
+        max_peak=dict(_max_peak(item, names) for item in params["max_peak"]),
+        baseline=params["baseline"],
+        update_baseline=params["update_baseline"],
+        junit=params["junit"],
+    )
+
+
+def _settings(params: dict[str, Any]) -> Settings:
+    given = params["labels_"]
+    try:
+        return Settings(params["text_field"], labels.load(given) if given else None)
+    except labels.LabelsError as error:
+        raise ConfigError(*str(error).splitlines()) from error
+
+
+def _described(
+    names: tuple[str, ...], config: SaturationConfig, channels: list[Any]
+) -> dict[str, Any]:
+    knobs = {knob.name: getattr(config, knob.name) for knob in table.SATURATION.knobs}
+    return {"watch": [str(channel) for channel in channels], **dict.fromkeys(names, knobs)}
+
+
+def _number(flag: str, text: str | None, least: int = 0) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) >= least):
+        raise ConfigError(f"{flag} = `{text}`: not a whole number of {least} or more")
+    return int(text)
+
+
+def _headroom(text: str | None) -> float:
+    try:
+        value = 2.0 if text is None else float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise ConfigError(f"--headroom = `{text}`: not a number of 0 or more")
+    return value
+
+
+def _max_peak(item: str, names: tuple[str, ...]) -> tuple[str, int]:
+    """Return a rule and its limit; what names no rule is for the first one armed."""
+    rule, equals, text = item.rpartition("=")
+    rule = rule if equals else names[0]
+    if rule not in names:
+        raise ConfigError(f"--max-peak = `{item}`: the rule `{rule}` is not armed")
+    number = _number("--max-peak", text)
+    assert number is not None
+    return rule, number

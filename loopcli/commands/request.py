@@ -1,0 +1,128 @@
+"""What ``analyze`` was asked for, and what all its jobs have in common."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from loopcli import corpus
+from loopcli.corpus import Trouble
+from loopcli.measuring import Plan
+from loopcli.output.text import escaped
+from loopcli.rules import table
+from loopcli.rules.saturation import SaturationConfig
+from loopcli.status import Status, worst
+from loopcli.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
+from loopcli.survey import Survey
+
+if TYPE_CHECKING:
+    from loopcli.output.bar import Bar
+
+_STDOUT = 1
+# Labels that no reply bears are named up to here; a file of labels may be for far more.
+_MOST_UNMATCHED = 5
+TABLE_ROWS = 100
+
+
+class Request(NamedTuple):
+    """The command line, understood. ``settings`` says the same of rules and channels as JSON."""
+
+    paths: Sequence[str]
+    files0_from: str | None
+    plan: Plan
+    names: Sequence[str]
+    config: SaturationConfig
+    settings: Mapping[str, Any]
+    jobs: int | None
+    format: str
+    top: int | None
+    trace: str | None
+    sweep: Sequence[str]
+    suggest: bool
+    headroom: float
+    check: bool
+    max_peak: Mapping[str, int]
+    baseline: str | None
+    update_baseline: bool
+    junit: str | None
+
+    @property
+    def shown(self) -> int | None:
+        """How many records to print; ``None`` for all."""
+        if self.top is None:
+            return TABLE_ROWS if self.format in ("table", "markdown") else None
+        return self.top or None
+
+
+class Teller:
+    """Writes messages for people to standard error, around a bar if there is one."""
+
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+
+    def line(self, message: str) -> None:
+        """Write a line; if nobody listens, the work matters more."""
+        if self._bar is not None:
+            self._bar.clear()
+        with suppress(OSError, ValueError):
+            print(f"loopcheck: {escaped(message)}", file=sys.stderr, flush=True)
+
+    def trouble(self, trouble: Trouble) -> None:
+        """Tell what could not be read."""
+        self.line(str(trouble))
+
+    def survey(self, request: Request, plan: Plan) -> Survey:
+        """Go over the corpus; what is wrong with it is told on the way."""
+        warning = table.saturation_warning(request.config)
+        if warning and "saturation" in request.names:
+            self.line(f"warning: {warning}")
+        survey = Survey(plan, request.jobs)
+        if sys.stderr is not None and sys.stderr.isatty():
+            from loopcli.output.bar import Bar
+
+            self._bar = Bar(sys.stderr)
+        try:
+            found = corpus.find(request.paths, files0_from=request.files0_from)
+            survey.run(found, self.trouble, self._bar.tick if self._bar else _ignore)
+        finally:
+            if self._bar is not None:
+                self._bar.close()
+                self._bar = None
+        if survey.interrupted:
+            self.line(f"interrupted: {survey.files} of {survey.total} files have been analysed")
+        self._unmatched(survey, request)
+        return survey
+
+    def _unmatched(self, survey: Survey, request: Request) -> None:
+        labels = request.plan.settings.labels
+        if labels is None or survey.interrupted:
+            return
+        ids = dict.fromkeys([row.id for row in survey.rows] + [seen.id for seen in survey.seen])
+        unmatched = labels.unmatched(ids)
+        for message in unmatched[:_MOST_UNMATCHED]:
+            self.line(f"warning: {message}")
+        if len(unmatched) > _MOST_UNMATCHED:
+            more = len(unmatched) - _MOST_UNMATCHED
+            self.line(f"warning: {more} more labels belong to no reply that was read")
+
+    def end(self, survey: Survey, data: bytes, statuses: Sequence[Status] = ()) -> int:
+        """Print what was asked for, and return the exit status."""
+        status = worst((*survey.statuses, *statuses))
+        return self.leave(data, status, interrupted=survey.interrupted)
+
+    def leave(self, data: bytes, status: Status, *, interrupted: bool = False) -> int:
+        """Print ``data`` and return the status, unless a signal is to end this process."""
+        try:
+            write_all(_STDOUT, data)
+        except ReaderGoneError:
+            return die_by(SIGPIPE)
+        except OutputError as error:
+            self.line(f"<stdout>: {error}")
+            status = worst((status, Status.TROUBLE))
+        return die_by(SIGINT) if interrupted else status
+
+
+def _ignore(done: int, total: int) -> None:
+    """Nobody looks."""

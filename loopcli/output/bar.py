@@ -1,0 +1,32 @@
+"""A bar on the terminal that shows how many files have been read."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+
+class Bar:
+    """Counts files; the line is wiped at the end, and for every message."""
+
+    def __init__(self, stream: TextIO) -> None:
+        # Here and not above: who draws no bar must not pay for the import.
+        from tqdm import tqdm
+
+        # Its thread would have to survive a fork.
+        tqdm.monitor_interval = 0
+        self._bar: tqdm[Any] = tqdm(
+            total=0, file=stream, leave=False, unit=" files", dynamic_ncols=True
+        )
+
+    def tick(self, done: int, total: int) -> None:
+        """Draw; tqdm itself keeps the rate of drawing low."""
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def clear(self) -> None:
+        """Make room for a message."""
+        self._bar.clear()
+
+    def close(self) -> None:
+        """Wipe the line."""
+        self._bar.close()

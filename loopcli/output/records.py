@@ -1,0 +1,60 @@
+"""Records for machines: JSON, JSON Lines, CSV. What is not defined is null, or an empty cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from loopcli.replay import Row
+
+Record = Mapping[str, Any]
+
+# Nothing but these of a row, in this order.
+ROW_FIELDS = (
+    *("id", "label", "onset", "rule", "channel", "words", "chars"),
+    *("peak", "ceiling", "margin", "peak_word", "peak_char", "peak_line", "repeated"),
+    *("verdict", "trip_channel", "trip_word", "trip_char"),
+)
+
+
+def row_record(row: Row) -> dict[str, Any]:
+    """Return a row as plain JSON."""
+    record = {name: getattr(row, name) for name in ROW_FIELDS}
+    record["id"] = clean(row.id)
+    record["repeated"] = [clean(word) for word in row.repeated]
+    return record
+
+
+def clean(text: str) -> str:
+    """Return a text that UTF-8 can hold; what it cannot, such as odd bytes of a path, is ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def json_document(document: Record) -> bytes:
+    """Return a document for people who pipe it into jq, too: indented."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def json_lines(kind: str, records: Iterable[Record]) -> bytes:
+    """Return a line for each record, ``"type"`` first."""
+    option = orjson.OPT_APPEND_NEWLINE
+    return b"".join(orjson.dumps({"type": kind, **record}, option=option) for record in records)
+
+
+def csv(records: Iterable[Record], fields: Sequence[str]) -> bytes:
+    """Return a table as RFC 4180 has it, with its header."""
+    import csv as writer
+    from io import StringIO
+
+    out = StringIO()
+    table = writer.writer(out)
+    table.writerow(fields)
+    for record in records:
+        table.writerow([_cell(record[field]) for field in fields])
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: object) -> object:
+    return " ".join(map(str, value)) if isinstance(value, list) else value

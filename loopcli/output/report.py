@@ -1,0 +1,137 @@
+"""The report on a corpus, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from loopcli import gates
+from loopcli.gates import Failure
+from loopcli.output import records
+from loopcli.output.records import ROW_FIELDS, row_record
+from loopcli.output.table import UNDEFINED, figure, row_columns, table
+from loopcli.replay import Row
+from loopcli.scoring import Estimate, Score, score
+
+_LABELS = ("clean", "loop", None)
+
+
+class Report(NamedTuple):
+    """Rows in the order of their ids, what could not be read, and what failed."""
+
+    rows: Sequence[Row]
+    troubles: Sequence[str]
+    failures: Sequence[Failure]
+
+    def render(self, form: str, shown: int | None) -> bytes:
+        """Return the report; with ``shown`` only so many rows, the highest."""
+        if form == "json":
+            return records.json_document(self._document(shown))
+        if form == "jsonl":
+            return records.json_lines("transcript", map(row_record, self._picked(shown)))
+        if form == "csv":
+            return records.csv(map(row_record, self._picked(shown)), ROW_FIELDS)
+        return self._text(shown, markdown=form == "markdown").encode("utf-8", "replace")
+
+    def _ranked(self) -> list[Row]:
+        """Return the rows, the one that came nearest to its ceiling first."""
+        return sorted(self.rows, key=lambda row: (-row.share, -row.peak))
+
+    def _picked(self, shown: int | None) -> Sequence[Row]:
+        return self.rows if shown is None else self._ranked()[:shown]
+
+    def _by_rule(self) -> dict[str, list[Row]]:
+        rules: dict[str, list[Row]] = {}
+        for row in self.rows:
+            rules.setdefault(row.rule, []).append(row)
+        return rules
+
+    def _document(self, shown: int | None) -> Mapping[str, Any]:
+        return {
+            "transcripts": list(map(row_record, self._picked(shown))),
+            "totals": self._totals(),
+            "troubles": list(map(records.clean, self.troubles)),
+            "failures": [
+                failure._asdict()
+                | {"id": records.clean(failure.id), "message": records.clean(failure.message)}
+                for failure in self.failures
+            ],
+        }
+
+    def _totals(self) -> dict[str, Any]:
+        rules = self._by_rule()
+        first = next(iter(rules.values()), [])
+        labels = [row.label for row in first]
+        return {
+            "transcripts": len(first),
+            "labels": {label or "none": labels.count(label) for label in _LABELS},
+            "words": max((sum(row.words for row in rows) for rows in rules.values()), default=0),
+            "chars": max((sum(row.chars for row in rows) for rows in rules.values()), default=0),
+            "rules": {
+                rule: {
+                    "trips": sum(row.verdict is not None for row in rows),
+                    "peak": max(row.peak for row in rows),
+                    "score": _score(score(gates.outcomes(rows))),
+                }
+                for rule, rows in rules.items()
+            },
+        }
+
+    def _text(self, shown: int | None, *, markdown: bool) -> str:
+        rules, ranked = self._by_rule(), self._ranked()
+        labels = any(row.label is not None for row in self.rows)
+        columns = row_columns(labels=labels, rules=len(rules) > 1)
+        picked = ranked[:shown]
+        text = table(list(map(row_record, picked)), columns, markdown=markdown) + "\n\n"
+        if len(picked) < len(ranked):
+            text += f"{len(ranked) - len(picked)} rows with lower peaks are not shown (--top 0).\n"
+        text += self._line(self._totals()) + "\n"
+        if labels:
+            text += "".join(_scored(rule, rows) + "\n" for rule, rows in rules.items())
+        return text
+
+    def _line(self, totals: Mapping[str, Any]) -> str:
+        named = [f"{count} {name}" for name, count in totals["labels"].items() if name != "none"]
+        named.append(f"{totals['labels']['none']} unlabelled")
+        peaks = [
+            f"{found['trips']} trip, highest peak {found['peak']} ({rule})"
+            for rule, found in totals["rules"].items()
+        ]
+        parts = [
+            f"{totals['transcripts']} transcripts ({', '.join(named)})",
+            f"{totals['words']} words, {totals['chars']} characters",
+            *peaks,
+        ]
+        if self.troubles:
+            parts.append(f"{len(self.troubles)} troubles")
+        if self.failures:
+            parts.append(f"{len(self.failures)} gate failures")
+        return "; ".join(parts)
+
+
+def _score(found: Score) -> dict[str, Any]:
+    rates = (
+        ("recall", found.recall),
+        ("false_per_1000_replies", found.false_per_1000_replies),
+        ("false_per_million_words", found.false_per_million_words),
+    )
+    values = {name: None if rate is None else rate._asdict() for name, rate in rates}
+    return values | {"delay_chars": found.delay}
+
+
+def _scored(rule: str, rows: Sequence[Row]) -> str:
+    return f"{rule}: " + ", ".join(_figures(score(gates.outcomes(rows))))
+
+
+def _figures(found: Score) -> Iterator[str]:
+    yield f"recall {_rate(found.recall, 100)} %"
+    yield f"false alarms {_rate(found.false_per_1000_replies)} per 1,000 replies"
+    yield f"{_rate(found.false_per_million_words)} per 1,000,000 words"
+    yield f"median delay {figure(found.delay)} characters"
+
+
+def _rate(rate: Estimate | None, scale: float = 1) -> str:
+    if rate is None:
+        return UNDEFINED
+    value, low, high = (figure(bound * scale) for bound in rate)
+    return f"{value} ({low} to {high})"
