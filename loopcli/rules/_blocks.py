@@ -23,27 +23,31 @@ _Key = TypeVar("_Key", int, str)
 
 # A block shorter than this costs more to count than to step through.
 _MIN_BLOCK = 256
+# Counts that no threshold worth its name is made of. What this is changes the
+# speed only.
+_LOW = bytes(range(9))
 
 
 def saturated_stretches(
-    window: WordWindow, words: Sequence[str], breadth: int
+    window: WordWindow, words: Sequence[str], breadth: int, recent: Sequence[str] = ()
 ) -> Iterator[tuple[int, int]]:
     """Yield each half-open range of ``words`` after every one of which the window is saturated.
 
-    ``window`` holds what came before and is not changed. Ranges ascend; two
-    that touch belong to one stretch.
+    ``window`` holds what came before and is not changed; if that is known as
+    text, it is ``recent``, a whole window of it, and ``window`` is not looked
+    into. Ranges ascend; two that touch belong to one stretch.
     """
     size = max(window.width, _MIN_BLOCK)
     threshold = window.threshold
-    tail: Sequence[str] = ()
-    before: Mapping[str, int] = {}
-    before_most = max(window.counts.values(), default=0)
+    tail = recent
+    before: Mapping[str, int] = Counter(recent)
+    before_most = max((before if recent else window.counts).values(), default=0)
     for start in range(0, len(words), size):
         block = words[start : start + size]
         now = Counter(block)
-        most = max(now.values())
+        most = _most(now)
         if before_most + most > threshold:
-            if start:
+            if start or recent:
                 candidates = {*_heavy(before, threshold), *_heavy(now, threshold)}
                 found = _inside(window, tail, before, block, now, candidates, breadth)
             else:
@@ -51,6 +55,16 @@ def saturated_stretches(
             for first, end in found:
                 yield start + first, start + end
         tail, before, before_most = block, now, most
+
+
+def _most(counts: Mapping[_Key, int]) -> int:
+    """Return the highest count, or a little more where it is low."""
+    # As bytes the many low ones are gone at once; `max` would look at each.
+    try:
+        high = bytes(counts.values()).translate(None, _LOW)
+    except ValueError:  # one is above 255
+        return max(counts.values())
+    return max(high, default=len(_LOW))
 
 
 def _across(

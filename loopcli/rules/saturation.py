@@ -180,16 +180,19 @@ class SaturationRule:
         return False
 
     def _batch(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
-        before, ended = self._window, 0
-        for first, end in saturated_stretches(before, words, self.config.min_offenders):
+        known = self._entering if len(self._entering) == self.config.window_words else ()
+        before, ended = self._entered if known else self._window, 0
+        missing = 0 if known else before.missing
+        breadth = self.config.min_offenders
+        for first, end in saturated_stretches(before, words, breadth, known):
             if self._run and first > ended:
                 self._end_run(partial(self._named_after, words[:ended]))
             if not self._run:
                 self._begin_run(first, spans)
-            fires = max(first, first + self.ceiling - self._run - 1, before.missing - 1)
+            fires = max(first, first + self.ceiling - self._run - 1, missing - 1)
             if self.verdict is None and fires < end:
                 run = self._run + fires + 1 - first
-                self._fire(fires, spans, offset, run, before.extended(words[: fires + 1]))
+                self._fire(fires, spans, offset, run, self._window.extended(words[: fires + 1]))
                 if not self._past_trip:
                     self._run = run
                     return True
@@ -197,7 +200,8 @@ class SaturationRule:
             ended = end
         if self._run and ended < len(words):
             self._end_run(partial(self._named_after, words[:ended]))
-        self._entering = words[-self.config.window_words :]
+        width = self.config.window_words
+        self._entering = (words if len(words) >= width else [*known, *words])[-width:]
         return False
 
     def _named_after(self, words: Sequence[str]) -> tuple[str, ...]:

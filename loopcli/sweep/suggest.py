@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from loopcli.sweep.tally import Row
 
 ITEMS = (
-    "window-words=64,128,256,512,1024",
-    "repeat-threshold=3,4,6,8,12,16,24,32,48,64",
+    "window-words=64,128,256,512,1024,2048",
+    "repeat-threshold=3,4,6,8,12,16,24,32,48,64,96,128",
     "min-offenders=1:4:1",
     "min-saturated-run=50,100,150,200,300,400,600,800,1000,1500,2000,3000",
 )
-"""What `--suggest` sweeps by itself: 2,400 combinations, the document's figures among them."""
+"""What `--suggest` sweeps by itself: 3,456 combinations, the document's figures among them."""
 
 
 class Suggestion(NamedTuple):
