@@ -20,8 +20,11 @@ LAYERS = {
     "measures": {"words", "window"},
     "readers": {"readers"},
     "rules": {"rules"},
-    "composition": {"detector", "watch"},
-    "world": {"stdio"},
+    "composition": {"detector", "watch", "replay", "trace", "gates", "scoring", "sweep"},
+    "world": {
+        *("stdio", "unpack", "labels", "corpus", "baseline"),
+        *("measuring", "survey", "workers"),
+    },
     "faces": {"output"},
     "commands": {"options", "commands", "cli", "__main__"},
 }
@@ -42,10 +45,10 @@ WORLDLY |= {"tempfile", "socket", "threading", "random", "asyncio", "shutil"}
 THIRD_PARTY = {
     "nouns": set(),
     "measures": {"orjson", "xxhash"},
-    "readers": {"orjson"},
+    "readers": {"orjson", "yaml"},
     "rules": {"xxhash", "orjson"},
-    "composition": set(),
-    "world": set(),
+    "composition": {"numpy"},
+    "world": {"zstandard"},
     "faces": {"orjson", "tqdm", "tabulate"},
     "commands": {"click", "orjson", "tqdm"},
 }

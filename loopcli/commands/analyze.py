@@ -38,7 +38,13 @@ _EXCLUDED = {
 @click.argument("paths", metavar="PATH...", nargs=-1)
 @click.option("--files0-from", metavar="FILE", help="Read more paths from FILE, NUL after each.")
 @click.option("--text-field", metavar="NAME", help="Where a JSON record holds the reply.")
-@click.option("--labels", "labels_", metavar="FILE", help="CSV or JSON Lines: id, label, onset.")
+@click.option(
+    "--labels",
+    "labels_",
+    envvar="LOOPCHECK_LABELS",
+    metavar="FILE",
+    help="CSV or JSON Lines: id, label, onset.",
+)
 @options.rule_options
 @click.option(
     "-f",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TextIO
 
 
@@ -15,7 +16,13 @@ class Bar:
         # Its thread would have to survive a fork.
         tqdm.monitor_interval = 0
         self._bar: tqdm[Any] = tqdm(
-            total=0, file=stream, leave=False, unit=" files", dynamic_ncols=True
+            total=0,
+            file=stream,
+            leave=False,
+            unit=" files",
+            # Some terminals say that they have no columns and no rows.
+            nrows=20,
+            ncols=os.get_terminal_size(stream.fileno()).columns or 80,
         )
 
     def tick(self, done: int, total: int) -> None:
