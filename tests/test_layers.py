@@ -109,6 +109,11 @@ def test_what_is_pure_touches_nothing(path: Path) -> None:
         assert standard & WORLDLY == set()
 
 
+@each_module
+def test_only_the_sweep_needs_numpy(path: Path) -> None:
+    assert "numpy" not in roots(path) or name_of(path).startswith("sweep.")
+
+
 def test_the_check_itself_sees_imports() -> None:
     assert "commands.filter" in ours(PACKAGE / "cli.py")
     assert "click" in roots(PACKAGE / "cli.py")
@@ -140,6 +145,7 @@ def test_the_filter_imports_nothing_heavy(flags: list[str]) -> None:
     status, *loaded = result.stderr.decode().splitlines()[-1].split()
     assert (status, "orjson" in loaded) == ("0", True)
     heavy = {"tqdm", "tabulate", "numpy", "asyncio", "subprocess", "hypothesis"}
+    heavy |= {"multiprocessing", "csv", "glob", "loopcli.corpus", "loopcli.commands.analyze"}
     assert heavy & set(loaded) == set()
 
 

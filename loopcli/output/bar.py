@@ -28,7 +28,10 @@ class Bar:
     def tick(self, done: int, total: int) -> None:
         """Draw; tqdm itself keeps the rate of drawing low."""
         self._bar.total = total
-        self._bar.update(done - self._bar.n)
+        if done:
+            self._bar.update(done - self._bar.n)
+        else:
+            self._bar.refresh()
 
     def clear(self) -> None:
         """Make room for a message."""
