@@ -94,8 +94,9 @@ class SaturationRule:
         self._past_trip = past_trip
         self._splitter = Splitter()
         self._entered = WordWindow(self.config.window_words, self.config.repeat_threshold)
-        # Words that have still to enter the window: after a batch nobody may
-        # ever ask for it, and building it costs as much as judging a page.
+        # Words that have still to enter the window. A replay judges replies in a
+        # few large pieces and seldom asks for it, and building it costs as much
+        # as judging a page; a live stream keeps hashes only, at once.
         self._entering: Sequence[str] = ()
         self._run = 0
         self._run_word = 0
@@ -106,10 +107,13 @@ class SaturationRule:
 
     @property
     def _window(self) -> WordWindow:
+        self._fill()
+        return self._entered
+
+    def _fill(self) -> None:
         if self._entering:
             self._entered.extend(self._entering)
             self._entering = ()
-        return self._entered
 
     @property
     def gauge(self) -> int:
@@ -202,6 +206,8 @@ class SaturationRule:
             self._end_run(partial(self._named_after, words[:ended]))
         width = self.config.window_words
         self._entering = (words if len(words) >= width else [*known, *words])[-width:]
+        if not self._past_trip:
+            self._fill()
         return False
 
     def _named_after(self, words: Sequence[str]) -> tuple[str, ...]:
