@@ -100,7 +100,7 @@ def test_a_reply_that_says_nothing() -> None:
 
 def test_a_row_for_each_rule() -> None:
     rows = replay("a#1", [(CONTENT, [VOID * 2000])], armed() + armed(SMALL))
-    assert [(row.ceiling, row.trip_word) for row in rows] == [(3000, 3065), (6, 10)]
+    assert [(row.ceiling, row.trip_word) for row in rows] == [(3000, 3065), (6, 11)]
 
 
 def test_gates_take_a_reply_as_one() -> None:

@@ -2,18 +2,17 @@
 
 Cut the words into blocks of at least a window. A window that ends inside block
 b lies within blocks b-1 and b, so a word can offend there only if both blocks
-together hold it more than ``threshold`` times. Their commonest words together
-do not: nothing offends, and no more is looked at; in ordinary text that is
-nearly every block. Otherwise one of the blocks holds such a word more than half
-as often as ``threshold``. Fewer such words than ``breadth``: no window that
-ends in b is saturated. Else the block is stepped through, counting only those
-words.
+together hold it more than ``threshold`` times, which takes more of it in each
+than ``threshold`` less the other's commonest word. In ordinary text no block
+but a few has ``breadth`` such words, and no more of it is looked at. Otherwise
+the block is stepped through, counting only the words that both blocks hold
+often enough.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from typing import TypeVar
 
 from loopcli.window import WordWindow
@@ -23,9 +22,9 @@ _Key = TypeVar("_Key", int, str)
 
 # A block shorter than this costs more to count than to step through.
 _MIN_BLOCK = 256
-# Counts that no threshold worth its name is made of. What this is changes the
-# speed only.
-_LOW = bytes(range(9))
+# Counts up to this are not told apart: what it is changes the speed only.
+_LOW = 8
+_LOW_BYTES = bytes(range(_LOW + 1))
 
 
 def saturated_stretches(
@@ -41,12 +40,12 @@ def saturated_stretches(
     threshold = window.threshold
     tail = recent
     before: Mapping[str, int] = Counter(recent)
-    before_most = max((before if recent else window.counts).values(), default=0)
+    before_high = _high((before if recent else window.counts).values())
     for start in range(0, len(words), size):
         block = words[start : start + size]
         now = Counter(block)
-        most = _most(now)
-        if before_most + most > threshold:
+        high = _high(now.values())
+        if _crowded(before_high, high, threshold, breadth):
             if start or recent:
                 candidates = {*_heavy(before, threshold), *_heavy(now, threshold)}
                 found = _inside(window, tail, before, block, now, candidates, breadth)
@@ -54,17 +53,31 @@ def saturated_stretches(
                 found = _across(window, block, _heavy(now, threshold), breadth)
             for first, end in found:
                 yield start + first, start + end
-        tail, before, before_most = block, now, most
+        tail, before, before_high = block, now, high
 
 
-def _most(counts: Mapping[_Key, int]) -> int:
-    """Return the highest count, or a little more where it is low."""
-    # As bytes the many low ones are gone at once; `max` would look at each.
+def _high(counts: Collection[int]) -> Sequence[int]:
+    """Return the counts above ``_LOW``."""
+    # As bytes the many low ones are gone at once; a loop would look at each.
     try:
-        high = bytes(counts.values()).translate(None, _LOW)
+        return bytes(counts).translate(None, _LOW_BYTES)
     except ValueError:  # one is above 255
-        return max(counts.values())
-    return max(high, default=len(_LOW))
+        return [count for count in counts if count > _LOW]
+
+
+def _crowded(before: Sequence[int], now: Sequence[int], threshold: int, breadth: int) -> bool:
+    """Tell whether ``breadth`` words may offend in a window across two blocks."""
+    most_before, most_now = max(before, default=_LOW), max(now, default=_LOW)
+    if most_before + most_now <= threshold:
+        return False
+    return _may_hold(now, threshold - most_before, breadth) and _may_hold(
+        before, threshold - most_now, breadth
+    )
+
+
+def _may_hold(high: Sequence[int], low: int, breadth: int) -> bool:
+    """Tell whether ``breadth`` of a block's counts may be above ``low``."""
+    return low < _LOW or sum(count > low for count in high) >= breadth
 
 
 def _across(
