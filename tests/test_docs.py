@@ -21,13 +21,15 @@ import pytest
 
 from loopcli import __version__
 from loopcli.cli import cli
+from loopcli.commands.analyze import analyze
 from loopcli.options import ENVIRONMENT_PREFIX
 from loopcli.rules import table
 from loopcli.status import Status, worst
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
-MAN = {page: (ROOT / "man" / page).read_text("ascii") for page in ("loopcheck.1", "loopcheck.7")}
+PAGES = ("loopcheck.1", "loopcheck-analyze.1", "loopcheck.7")
+MAN = {page: (ROOT / "man" / page).read_text("ascii") for page in PAGES}
 _ESCAPES = {r"\-": "-", r"\e": "\\", r"\(aq": "'", r"\&": "", r"\~": " ", r"\|": ""}
 _HELP_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
 
@@ -52,9 +54,13 @@ def paragraphs(text: str) -> Iterator[tuple[str, str]]:
         yield "".join(quoted or bare for quoted, bare in words), body.partition("\n.SS ")[0]
 
 
+def options_of(command: click.Command) -> list[click.Option]:
+    context = click.Context(command, **command.context_settings)
+    return [param for param in command.get_params(context) if isinstance(param, click.Option)]
+
+
 def filter_options() -> list[click.Option]:
-    context = click.Context(cli, **cli.context_settings)
-    return [param for param in cli.get_params(context) if isinstance(param, click.Option)]
+    return options_of(cli)
 
 
 def argument(option: click.Option) -> str:
@@ -71,16 +77,21 @@ def long_flag(option: click.Option) -> str:
 # The options
 
 
-def test_the_man_page_has_the_options_with_their_arguments_and_defaults() -> None:
+@pytest.mark.parametrize(
+    ("page", "command"), [("loopcheck.1", cli), ("loopcheck-analyze.1", analyze)]
+)
+def test_the_man_page_has_the_options_with_their_arguments_and_defaults(
+    page: str, command: click.Command
+) -> None:
     written = {}
-    for tag, body in paragraphs(section("loopcheck.1", "OPTIONS")):
+    for tag, body in paragraphs(section(page, "OPTIONS")):
         parts = re.fullmatch(r"((?:-\w, )?--[\w-]+)(?: (.+))?", tag)
         assert parts, tag
         default = re.search(r"^Default: (.*)\.$", body, re.M)
         flags = tuple(sorted(parts[1].split(", ")))
         written[flags] = parts[2] or "", default and default[1]
     wanted = {}
-    for option in filter_options():
+    for option in options_of(command):
         default = _HELP_DEFAULT.search(option.help or "")
         wanted[tuple(sorted(option.opts))] = argument(option), default and default[1]
     assert written == wanted
@@ -105,6 +116,31 @@ def test_the_readme_has_every_option_of_the_filter() -> None:
             assert any(f"`{flag}" in table_rows for flag in option.opts), option.opts
     for knob in table.SATURATION.knobs:
         assert f"`{knob.flag} N` ({knob.default})" in table_rows
+
+
+def test_the_readme_has_every_option_of_analyze() -> None:
+    part = README.split("## Your own recordings")[1].split("\n## ")[0]
+    rows = "\n".join(row for row in part.splitlines() if row.startswith("| `"))
+    for option in options_of(analyze):
+        if long_flag(option) != "--help" and option.name not in knob_names():
+            assert any(f"`{flag}" in rows for flag in option.opts), option.opts
+
+
+def knob_names() -> set[str]:
+    return {knob.name for knob in table.SATURATION.knobs}
+
+
+def test_the_statuses_of_analyze() -> None:
+    written = [tag for tag, _ in paragraphs(section("loopcheck-analyze.1", "EXIT STATUS"))]
+    never = {Status.LENGTH, Status.TIME_LIMIT}  # nothing trips there, and nothing waits
+    assert written == [str(int(s)) for s in Status if s not in never] + ["128+n"]
+    order = [s for s in sorted(Status, key=lambda s: severity(s)) if s not in never]
+    listed = ", ".join(str(int(status)) for status in order)
+    assert f"{listed}." in section("loopcheck-analyze.1", "EXIT STATUS")
+
+
+def severity(status: Status) -> int:
+    return sum(worst([status, other]) is status for other in Status)
 
 
 SETTINGS = [o for o in filter_options() if long_flag(o) not in {"--help", "--version"}]
@@ -160,7 +196,7 @@ def test_the_rules_command_names_every_knob_and_blind_spot(sandbox: Path) -> Non
             assert spot in shown
 
 
-@pytest.mark.parametrize("where", ["README", *MAN])
+@pytest.mark.parametrize("where", ["README", "loopcheck.1", "loopcheck.7"])
 def test_every_blind_spot_is_stated(where: str) -> None:
     text = README if where == "README" else section(where, "CAVEATS")
     words = " ".join(text.split())
@@ -312,3 +348,9 @@ def test_completion(shell: str, mark: str, sandbox: Path) -> None:
             sandbox,
         )
         assert completed.split() == ["plain,--min-offenders", "plain,--min-saturated-run"]
+        completed = run(
+            'COMP_WORDS="loopcheck analyze --max" COMP_CWORD=2 '
+            "_LOOPCHECK_COMPLETE=bash_complete loopcheck",
+            sandbox,
+        )
+        assert completed.split() == ["plain,--max-response-chars", "plain,--max-peak"]

@@ -44,12 +44,12 @@ def json_lines(kind: str, records: Iterable[Record]) -> bytes:
 
 
 def csv(records: Iterable[Record], fields: Sequence[str]) -> bytes:
-    """Return a table as RFC 4180 has it, with its header."""
+    """Return a table quoted as RFC 4180 has it, with its header, in lines as Unix has them."""
     import csv as writer
     from io import StringIO
 
     out = StringIO()
-    table = writer.writer(out)
+    table = writer.writer(out, lineterminator="\n")
     table.writerow(fields)
     for record in records:
         table.writerow([_cell(record[field]) for field in fields])
