@@ -50,12 +50,18 @@ class Verdict(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The highest a gauge has been, and where that stretch began (see ``Verdict``)."""
+    """The highest a gauge has been, and where that stretch began (see ``Verdict``).
+
+    ``ceiling`` is the one of that stretch, where a rule has several and not
+    the one that ``Rule.ceiling`` always gives; the highest is then the stretch
+    that came nearest to its own.
+    """
 
     value: int = 0
     word: int | None = None
     char: int | None = None
     repeated: tuple[str, ...] = ()
+    ceiling: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the peak as plain JSON."""
@@ -65,3 +71,12 @@ class Peak(NamedTuple):
     def from_json(cls, state: Mapping[str, Any]) -> Self:
         """Return the peak that ``to_json`` wrote."""
         return cls(**dict(state) | {"repeated": tuple(state["repeated"])})
+
+
+def share(gauge: int, ceiling: int) -> float:
+    """Return a gauge as a fraction of its ceiling; a ceiling of 0 is reached at once.
+
+    >>> share(750, 3000), share(0, 0), share(1, 0)
+    (0.25, 0.0, 1.0)
+    """
+    return gauge / ceiling if ceiling else float(gauge > 0)

@@ -71,8 +71,17 @@ class Spans:
         return self._ends[index]
 
 
+# What was split last: behind which unfinished word, which text, into what, and
+# what was left over. Rules that watch the same lane split the same texts one
+# after another. A text longer than this is not kept for it.
+_MAX_SHARED = 1 << 18
+_shared: tuple[str, str, list[str], str] = ("", "", [], "")
+
+
 class Splitter:
     """Splits a text that arrives in pieces into words; where it is cut never matters.
+
+    The list of words may be another caller's, too: it is not to be changed.
 
     >>> splitter = Splitter()
     >>> splitter.feed("cons")[0], splitter.feed("tructTile")[0], splitter.feed("Map ")[0]
@@ -88,14 +97,52 @@ class Splitter:
         """Return the words that ``text`` completes, and their places in it."""
         lead = len(self.pending)
         joined = self.pending + text if lead else text
-        spans = Spans(joined, lead)
+        return self.words(text, joined), Spans(joined, lead)
+
+    def words(self, text: str, joined: str = "") -> list[str]:
+        """Return the words that ``text`` completes; ``joined`` is it behind what was pending."""
+        global _shared
         if not text:
-            return [], spans
-        words = _split(joined)
-        self.pending = ""
-        if words and len(words[-1]) < MAX_WORD and not _is_whitespace(joined[-1]):
-            self.pending = words.pop()
-        return words, spans
+            return []
+        pending, split, words, rest = _shared
+        if split is not text or pending != self.pending:
+            pending, joined = self.pending, joined or self.pending + text
+            words, rest = _split(joined), ""
+            if words and len(words[-1]) < MAX_WORD and not _is_whitespace(joined[-1]):
+                rest = words.pop()
+            if len(text) <= _MAX_SHARED:
+                _shared = pending, text, words, rest
+        self.pending = rest
+        return words
+
+
+class WordCounter:
+    """Counts the complete words of a text that arrives in pieces.
+
+    >>> counter = WordCounter()
+    >>> counter.feed("one two thr")
+    >>> counter.total, counter.after("ee four ", 3), counter.after("ee four ", 8)
+    (2, 3, 4)
+    """
+
+    __slots__ = ("_splitter", "total")
+
+    def __init__(self, total: int = 0, pending: str = "") -> None:
+        self.total = total
+        self._splitter = Splitter(pending)
+
+    def feed(self, text: str) -> None:
+        """Count on."""
+        self.total += len(self._splitter.words(text))
+
+    def after(self, text: str, chars: int) -> int:
+        """Return what the total would be after so many characters of a text."""
+        ahead = Splitter(self._splitter.pending)
+        return self.total + len(ahead.words(text[:chars]))
+
+    def snapshot(self) -> tuple[int, str]:
+        """Return the arguments that make a counter like this one."""
+        return self.total, self._splitter.pending
 
 
 def _is_whitespace(character: str) -> bool:

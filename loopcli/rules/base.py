@@ -18,9 +18,15 @@ class Rule(Protocol):
     """
 
     name: str
-    words: int
-    chars: int
     verdict: Verdict | None
+
+    @property
+    def words(self) -> int:
+        """The complete words judged so far (see ``loopcli.words``)."""
+
+    @property
+    def chars(self) -> int:
+        """The characters judged so far."""
 
     @property
     def gauge(self) -> int:
@@ -28,7 +34,7 @@ class Rule(Protocol):
 
     @property
     def ceiling(self) -> int:
-        """The gauge at which the rule fires."""
+        """The gauge at which the rule fires, for what it measures now."""
 
     @property
     def peak(self) -> Peak:
