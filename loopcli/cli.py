@@ -168,9 +168,9 @@ def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
     params = _without_overruled(ctx, params)
     _refuse_contradictions(params)
     names = options.chosen_rules(params["rules"], params["preset"])
-    config = options.saturation_config(ctx, params)
+    configs = options.rule_configs(ctx, params)
     channels = options.chosen_channels(params["watch"])
-    armed = options.arm(names, config, past_trip=params["dry_run"], channels=channels)
+    armed = options.arm(names, configs, past_trip=params["dry_run"], channels=channels)
     watch = Watch(reader(params["input_"]), Detector(armed))
     settings = FilterSettings(
         hold=params["hold"],
@@ -182,19 +182,21 @@ def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
         idle_timeout=params["idle_timeout"],
         timeout=params["timeout"],
     )
-    knobs = {knob.name: getattr(config, knob.name) for knob in table.SATURATION.knobs}
     info = {
         "version": __version__,
         "input": params["input_"],
-        "watch": sorted(channels),
-        "rules": dict.fromkeys(names, knobs),
-        "armed": table.armed_line(config),
+        "watch": sorted({channel for one in armed for channel in one.channels}),
+        "rules": {
+            name: {knob.name: getattr(getattr(configs, name), knob.name) for knob in entry.knobs}
+            for name, entry in table.RULES.items()
+            if name in names
+        },
+        "armed": table.armed_lines(names, configs),
     }
     with contextlib.ExitStack() as stack:
         renderers, report = _renderers(params, stack)
-        warning = table.saturation_warning(config)
         run = Filter(watch, settings, renderers)
-        return run.run(info, warning, report)
+        return run.run(info, options.warning(ctx, names, configs), report)
 
 
 def _without_overruled(ctx: click.Context, params: dict[str, Any]) -> dict[str, Any]:
@@ -250,6 +252,7 @@ def rules() -> None:
     for entry in table.RULES.values():
         click.echo(f"{entry.name}: {entry.title}")
         click.echo(f"  source: {entry.source}")
+        click.echo(f"  watches: {', '.join(entry.watches)}")
         click.echo(f"  can watch: {', '.join(entry.channels)}")
         for knob in entry.knobs:
             click.echo(f"  {knob.flag} (default {knob.default})\n      {knob.help}")

@@ -26,7 +26,9 @@ class Detector:
     def update(self, event: Event) -> list[Verdict]:
         """Judge one event; return the verdicts that are new, in the order they fired.
 
-        On the same character the rule that was armed first comes first.
+        On the same character the rule that was armed first comes first. Where a
+        rule has stopped at its verdict, the others are not shown the rest of that
+        event: what they have measured is then the same however the text was cut.
         """
         if not isinstance(event, Text):
             if isinstance(event, Restart):
@@ -36,12 +38,17 @@ class Detector:
         if rules is None:
             rules = self._open(event.lane)
         fresh = []
-        for rule in rules:
+        # The last first: the quick-witted rules are armed behind the patient ones,
+        # and spare them what nobody will read any more.
+        for place in range(len(rules) - 1, -1, -1):
+            rule = rules[place]
             had = rule.verdict
             verdict = rule.update(event)
             if verdict is not None and had is None:
-                fresh.append(verdict._replace(lane=event.lane))
-        return sorted(fresh, key=lambda verdict: verdict.offset) if fresh else fresh
+                fresh.append((verdict.offset, place, verdict._replace(lane=event.lane)))
+                if rule.chars == verdict.chars:  # it stopped there
+                    event = event._replace(text=event.text[: verdict.offset])
+        return [verdict for _, _, verdict in sorted(fresh)] if fresh else []
 
     def _open(self, lane: Lane) -> list[Rule]:
         rules = [armed.make() for armed in self._armed if lane.channel in armed.channels]

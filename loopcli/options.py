@@ -20,13 +20,14 @@ from click.core import ParameterSource
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.rules import table
-from loopcli.rules.base import Armed
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.base import Armed, Rule
+from loopcli.rules.table import Configs
 
 ENVIRONMENT_PREFIX = "LOOPCHECK"
 # The document's rule and figures, now and for ever, whatever the defaults become.
 PRESETS = {"gg": ("saturation",)}
-DEFAULT_RULES = ("saturation",)
+# Novelty costs more than both, and finds only loops that are long already.
+DEFAULT_RULES = ("saturation", "period")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,15 +68,16 @@ def rule_options(function: F) -> F:
     watch = click.option(
         "--watch",
         metavar="CHANNEL[,CHANNEL]",
-        default=Channel.CONTENT.value,
         help="What of a reply to judge: content, reasoning, tool-args, or all of them.  "
-        "[default: content]",
+        "[default: content; for period and novelty all]",
     )
     return rules(preset(watch(knob_options(function))))
 
 
-def chosen_channels(watch: str) -> frozenset[Channel]:
-    """Return the channels to judge."""
+def chosen_channels(watch: str | None) -> frozenset[Channel] | None:
+    """Return the channels to judge, or ``None`` if every rule is to judge its own."""
+    if watch is None:
+        return None
     names = {name.strip() for name in watch.split(",") if name.strip()}
     known = [channel.value for channel in Channel]
     unknown = sorted(names - {*known, "all"})
@@ -98,28 +100,63 @@ def chosen_rules(rules: str | None, preset: str | None) -> tuple[str, ...]:
     return names
 
 
-def saturation_config(ctx: click.Context, params: Mapping[str, str | None]) -> SaturationConfig:
-    """Return the saturation rule's knobs as flags and environment have them."""
+def rule_configs(ctx: click.Context, params: Mapping[str, str | None]) -> Configs:
+    """Return the rules' knobs as flags and environment have them."""
     written = {}
-    for knob in table.SATURATION.knobs:
-        value = params[knob.name]
-        if value is not None:
-            from_flag = ctx.get_parameter_source(knob.name) is ParameterSource.COMMANDLINE
-            spelled = knob.flag if from_flag else f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
-            written[knob.name] = spelled, value
-    return table.saturation_config(written)
+    for entry in table.RULES.values():
+        for knob in entry.knobs:
+            value = params[knob.name]
+            if value is not None:
+                from_flag = ctx.get_parameter_source(knob.name) is ParameterSource.COMMANDLINE
+                spelled = knob.flag if from_flag else f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
+                written[knob.name] = spelled, value
+    return table.configs(written)
+
+
+def warning(ctx: click.Context, names: Iterable[str], configs: Configs) -> str:
+    """Return what the knobs deserve to be warned of, or nothing."""
+    armed = set(names)
+    idle = [
+        f"{knob.flag} changes nothing, because the {entry.name} rule is not armed"
+        for entry in table.RULES.values()
+        for knob in entry.knobs
+        if entry.name not in armed
+        and ctx.get_parameter_source(knob.name) is ParameterSource.COMMANDLINE
+    ]
+    told = table.saturation_warning(configs.saturation) if "saturation" in armed else ""
+    return "; ".join([told, *idle] if told else idle)
 
 
 def arm(
     names: Iterable[str],
-    config: SaturationConfig,
+    configs: Configs,
     *,
     past_trip: bool,
-    channels: frozenset[Channel] = frozenset({Channel.CONTENT}),
+    channels: frozenset[Channel] | None = None,
 ) -> list[Armed]:
-    """Return the rules of these names, armed for a detector."""
-    make = {"saturation": partial(SaturationRule, config, past_trip=past_trip)}
-    return [Armed(make[name], channels.intersection(table.RULES[name].channels)) for name in names]
+    """Return the rules of these names, armed for a detector; each on its own channels or these."""
+    armed = []
+    for name in names:
+        entry = table.RULES[name]
+        watched = frozenset(entry.watches) if channels is None else channels
+        maker = _maker(name, configs, past_trip)
+        armed.append(Armed(maker, watched.intersection(entry.channels)))
+    return armed
+
+
+def _maker(name: str, configs: Configs, past_trip: bool) -> Callable[[], Rule]:
+    # Imported when armed: start-up is paid by every pipeline.
+    if name == "period":
+        from loopcli.rules.period import PeriodRule
+
+        return partial(PeriodRule, configs.period, past_trip=past_trip)
+    if name == "novelty":
+        from loopcli.rules.novelty import NoveltyRule
+
+        return partial(NoveltyRule, configs.novelty, past_trip=past_trip)
+    from loopcli.rules.saturation import SaturationRule
+
+    return partial(SaturationRule, configs.saturation, past_trip=past_trip)
 
 
 def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:

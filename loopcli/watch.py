@@ -23,7 +23,7 @@ from loopcli.events import (
     Usage,
 )
 from loopcli.readers.base import Reader
-from loopcli.verdicts import REPETITION, Peak, Verdict
+from loopcli.verdicts import REPETITION, Peak, Verdict, share
 
 # What providers call the same few things, in small letters.
 _CAPPED = frozenset(
@@ -188,19 +188,30 @@ class Watch:
         )
 
     def totals(self, channel: Channel | None = None, choice: int | None = None) -> tuple[int, int]:
-        """Return the words and characters judged, over all lanes (of a channel, of a choice)."""
-        lanes = {
-            lane: (rule.words, rule.chars)
-            for lane, rule in self._detector
-            if channel in (None, lane.channel) and choice in (None, lane.choice)
-        }
-        return sum(w for w, _ in lanes.values()), sum(c for _, c in lanes.values())
+        """Return the words and characters judged, over all lanes (of a channel, of a choice).
+
+        Of a lane's rules one that has tripped has stopped where it did.
+        """
+        lanes: dict[Lane, tuple[int, int]] = {}
+        for lane, rule in self._detector:
+            if channel in (None, lane.channel) and choice in (None, lane.choice):
+                judged = rule.chars, rule.words
+                lanes[lane] = min(judged, lanes.get(lane, judged))
+        return sum(w for _, w in lanes.values()), sum(c for c, _ in lanes.values())
 
     def gauges(self) -> dict[str, tuple[int, int, Peak]]:
-        """Return for each rule its highest gauge now, its ceiling and its highest peak."""
+        """Return for each rule its gauge now, the ceiling of that, and its peak.
+
+        Of several lanes it is the one that is, or was, nearest to its ceiling.
+        """
         found: dict[str, tuple[int, int, Peak]] = {}
         for _, rule in self._detector:
-            gauge, ceiling, peak = found.get(rule.name, (0, rule.ceiling, Peak()))
-            peak = max(peak, rule.peak, key=lambda p: p.value)
-            found[rule.name] = max(gauge, rule.gauge), ceiling, peak
+            now, peak = (rule.gauge, rule.ceiling), rule.peak
+            if peak.ceiling is None:
+                peak = peak._replace(ceiling=rule.ceiling)
+            if rule.name in found:
+                *other, highest = found[rule.name]
+                now = max((other[0], other[1]), now, key=lambda pair: share(*pair))
+                peak = max(highest, peak, key=lambda p: share(p.value, p.ceiling or 0))
+            found[rule.name] = *now, peak
         return found

@@ -212,7 +212,7 @@ class Filter:
     def _summary(self, signalled: int) -> Summary:
         words, chars = self._watch.totals()
         end = End.TRIPPED if self._verdict else self._end or self._watch.story.end()
-        peaks = {name: (ceiling, peak) for name, (_, ceiling, peak) in self._watch.gauges().items()}
+        peaks = {name: peak for name, (_, _, peak) in self._watch.gauges().items()}
         return Summary(
             from_signal(signalled) if signalled else worst(self._statuses),
             end,

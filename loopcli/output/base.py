@@ -17,7 +17,7 @@ class Summary(NamedTuple):
     chars: int
     bytes_in: int
     bytes_out: int
-    peaks: dict[str, tuple[int, Peak]]  # for each rule its ceiling and its peak
+    peaks: dict[str, Peak]  # for each rule, with the ceiling of that stretch
     story: Story
 
 

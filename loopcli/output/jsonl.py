@@ -77,12 +77,12 @@ class JsonLinesRenderer:
                 "peak": {
                     name: {
                         "value": peak.value,
-                        "ceiling": ceiling,
+                        "ceiling": peak.ceiling,
                         "word": peak.word,
                         "char": peak.char,
                         "repeated": list(map(_clean, peak.repeated)),
                     }
-                    for name, (ceiling, peak) in summary.peaks.items()
+                    for name, peak in summary.peaks.items()
                 },
                 "finish_reason": story.finish_reason,
                 "usage": story.usage and story.usage.counts,

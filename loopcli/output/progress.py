@@ -7,14 +7,14 @@ import time
 from typing import Any, TextIO
 
 from loopcli.output.base import Summary
-from loopcli.verdicts import Peak
+from loopcli.verdicts import Peak, share
 from loopcli.watch import Ruling
 
 _INTERVAL = 0.1  # seconds
 
 
 class ProgressRenderer:
-    """Draws the first rule's gauge against its ceiling; the line is wiped at the end."""
+    """Draws the gauge that is nearest to its ceiling; the line is wiped at the end."""
 
     def __init__(self, stream: TextIO) -> None:
         # Here and not above: a filter that draws nothing must not pay for the import.
@@ -50,13 +50,14 @@ class ProgressRenderer:
         if time.monotonic() - self._drawn < _INTERVAL:
             return
         self._drawn = time.monotonic()
-        for name, (gauge, ceiling, _) in gauges.items():
-            figures = f"{words:,} words, {chars:,} characters, {name} {gauge:,} of {ceiling:,}"
-            self._bar.set_description_str(figures, refresh=False)
-            self._bar.total = max(ceiling, 1)
-            self._bar.n = min(gauge, ceiling)
-            self._bar.refresh()
-            break
+        if not gauges:
+            return
+        name, (gauge, ceiling, _) = max(gauges.items(), key=lambda item: share(*item[1][:2]))
+        figures = f"{words:,} words, {chars:,} characters, {name} {gauge:,} of {ceiling:,}"
+        self._bar.set_description_str(figures, refresh=False)
+        self._bar.total = max(ceiling, 1)
+        self._bar.n = min(gauge, ceiling)
+        self._bar.refresh()
 
     def end(self, summary: Summary) -> None:
         """Wipe the line."""

@@ -82,8 +82,8 @@ class TextRenderer:
         """Sum up, if asked to."""
         if self._verbose and summary.status is not Status.TROUBLE:
             peaks = ", ".join(
-                f"peak {peak.value} of {ceiling} ({name})"
-                for name, (ceiling, peak) in summary.peaks.items()
+                f"peak {peak.value} of {peak.ceiling} ({name})"
+                for name, peak in summary.peaks.items()
             )
             self._line(
                 f"{summary.end}: {summary.words} words, {summary.chars} characters"

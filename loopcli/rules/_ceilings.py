@@ -1,0 +1,153 @@
+"""The knobs of the period and the novelty rule: how much copying is too much.
+
+A figure follows from the longest repetition that people ask for and the
+shortest loop that is to be found, and was then measured on 606 clean replies
+and on "other text": 43,621 files of source, documentation and data, 378 million
+characters. Of those files the period rule trips on five: three generated JSON
+files that hold the same list of 2 to 3 KB three times in a row, and two files
+of test data made by repetition. The novelty rule trips on one, a generated
+validator that writes each message three times. Stretches shorter than 213
+characters, a third of the lowest ceiling, were not looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+from loopcli.errors import ConfigError
+
+NEVER = 1 << 60
+# Units up to this long are looked for; memory is some ten times as much.
+REACH = 4096
+
+# From 160 characters on, four copied periods are asked for, as far as a unit of
+# 667 can still be found within 2,000 characters: three equal cards or verses in
+# a row are written on purpose.
+_LETTERS_COPIES = 4
+_LETTERS_WITHIN = 1900
+# A drawing has at most as many equal rows as a page or a board has, 100, and a
+# status table hardly more, however wide they are.
+_ROWS = 150
+# Equal turns with a counter, between the marks of a chat template, which no
+# reply should hold.
+_DIALOGUE = 1200
+# Numbered items are alike by nature; eight of them are a list.
+_COUNTER_COPIES = 8
+
+
+class Kind(StrEnum):
+    """Kinds of unit, from the one that is never written on purpose to the one that often is."""
+
+    LETTERS = "letters"  # words of any script, code, markup with text
+    SIGNS = "signs"  # one line without letters: runs, blanks, dividers, emoji, one long number
+    ART = "art"  # several lines without words: drawings, grids of signs, rows of dividers
+    TABLE = "table"  # rows of a Markdown, CSV or HTML table
+    DATA = "data"  # numbers and what separates them, escapes, code points, null and true
+    DIALOGUE = "dialogue"  # equal but for digits, with the marks of a chat template
+    COUNTER = "counter"  # equal but for digits, in running text
+    RECORD = "record"  # equal but for digits, in data or code: no limit
+
+
+COUNTED = frozenset({Kind.DIALOGUE, Kind.COUNTER})
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodConfig:
+    """The knobs of the period rule: copied characters, the first copy not counted.
+
+    >>> PeriodConfig(period_letters=0)
+    Traceback (most recent call last):
+    loopcli.errors.ConfigError: period_letters cannot be 0
+    """
+
+    # A stutter of 50 words of 12 characters, 600, is to stay quiet. Highest in
+    # 606 clean replies 268; in other text 536 (six equal stack frames). Of 54,860
+    # clean replies 3 have even 200 with three copies, and those had got stuck.
+    period_letters: int = 640
+    # Dividers are 40-120 wide and cells are padded to some 200; 100 emoji of seven
+    # code points are 700; up to 400 blanks stand between the tokens of JSON.
+    period_signs: int = 1200
+    # And 150 rows if they are wider than 16. Highest: 559 of 3,300 (a tower) in
+    # clean replies, 1,334 of 11,850 in other text.
+    period_art: int = 2400
+    # Status tables have equal rows too, but number them. 120 equal rows of 80
+    # characters are 9,600. Highest in other text: 657.
+    period_table: int = 12_000
+    # A grid of 100 x 100 zeros is 30,300. Highest in other text: 18,975 (the
+    # tables of a generated parser).
+    period_data: int = 40_000
+    # One hundred numbered lines of 40 characters are asked for often. Highest:
+    # 1,523 in clean replies (numbers tried one by one), 1,442 in other text.
+    period_counter: int = 4000
+    # A unit of 3.5 KB is to be found within three periods. In clean replies no
+    # unit over 249 characters is copied even once in full. The thinnest margin of
+    # all: other text holds one certificate of 975 characters three times in a
+    # row, 1,947 of 1,950.
+    period_copies: int = 2
+
+    def __post_init__(self) -> None:
+        _refuse_zeros(self)
+
+    @property
+    def lowest(self) -> int:
+        """The lowest ceiling of an exactly repeated unit: below it nothing needs a kind."""
+        alike = min(self.period_art, self.period_table, self.period_data)
+        return min(self.period_letters, self.period_signs, alike)
+
+    @property
+    def lowest_counted(self) -> int:
+        """The lowest ceiling of a unit whose digits change."""
+        return min(_DIALOGUE, self.period_counter)
+
+    def ceiling(self, kind: Kind, period: int) -> int:
+        """Return the copied characters at which a unit of this kind and length is a loop.
+
+        >>> config = PeriodConfig()
+        >>> [config.ceiling(Kind.LETTERS, period) for period in (1, 90, 300, 600, 3500)]
+        [640, 640, 1200, 1300, 7000]
+        """
+        copied = self.period_copies * period
+        match kind:
+            case Kind.LETTERS:
+                several = min(_LETTERS_COPIES * period, _LETTERS_WITHIN - period)
+                return max(self.period_letters, several, copied)
+            case Kind.SIGNS:
+                return max(self.period_signs, copied)
+            case Kind.ART | Kind.TABLE:
+                least = self.period_art if kind is Kind.ART else self.period_table
+                return max(min(max(least, _ROWS * period), max(self.period_data, least)), copied)
+            case Kind.DATA:
+                return max(self.period_data, copied)
+            case Kind.DIALOGUE:
+                return max(_DIALOGUE, _LETTERS_COPIES * period)
+            case Kind.COUNTER:
+                return max(self.period_counter, _COUNTER_COPIES * period)
+        return NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class NoveltyConfig:
+    """The knobs of the novelty rule.
+
+    >>> NoveltyConfig(novelty_words=0)
+    Traceback (most recent call last):
+    loopcli.errors.ConfigError: novelty_words cannot be 0
+    """
+
+    # Late by design: a thousand words are some 6,000 characters. Highest: 7 in 600
+    # clean replies, 15 in 6 hard negatives, 834 (generated tests) in other text.
+    novelty_words: int = 1000
+    # A text that is quoted, or a draft that is revised twice, is written three
+    # times in all.
+    novelty_seen: int = 3
+
+    def __post_init__(self) -> None:
+        _refuse_zeros(self)
+
+
+def _refuse_zeros(config: PeriodConfig | NoveltyConfig) -> None:
+    names = [field.name for field in fields(config)]
+    defects = [f"{name} cannot be 0" for name in names if getattr(config, name) < 1]
+    if defects:
+        raise ConfigError(*defects)

@@ -1,0 +1,285 @@
+"""The periodic ends of a text that arrives in pieces.
+
+Measures, for a handful of distances at once, how many characters up to now
+equal the character one period before. There is no table of anything: at fixed
+absolute positions (multiples of ``Probe.grid``) the last few characters are
+searched for in the text just before them, one ``rfind``. A hit is a distance;
+slice comparison then says how far back the copying goes, and from there on the
+text is only compared with itself. Where the copying must reach its ceiling is
+known at once, so a stream of single characters costs an append each until that
+position or the next probe.
+
+Everything is decided at absolute positions from the characters before them,
+never from how the text was cut, which is what makes the answer the same for
+every chunking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from loopcli.rules._ceilings import NEVER
+from loopcli.rules._track import TRIES, Track, copied_ahead, copied_behind, mend, mend_behind
+
+Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceiling
+Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached, and by what
+
+# All in characters.
+_SHORT = 64  # units up to here are counted before a probe, and mended behind it
+_DENSE = (256, 128)  # a short unit must cover so much of the text before the probe
+_COVER = 128  # a longer one must be copied so far; a live stretch of this length needs no probe
+_LEVELS = 3  # a run inside a row inside a block
+_TRACKS = 4  # distances that are followed at once
+_NOTABLE = 3  # a peak is kept from this part of the lowest ceiling on
+_BEFORE = 80  # kept from in front of the first copy
+_REGIONS = 32  # stretches beyond their ceiling that are remembered
+
+
+class Probe(NamedTuple):
+    """Where to look: every ``grid`` characters, for the last ``needle``, up to ``reach`` back."""
+
+    grid: int
+    needle: int
+    reach: int
+
+
+class Tail:
+    """Follows the periodic ends of one text; ``feed`` returns the first ceiling that is reached.
+
+    ``near`` probes often for short distances, ``far`` (on a multiple of its grid) for long ones.
+    ``least`` is the lowest ceiling that ``judge`` can give: below it nothing needs to be judged.
+    """
+
+    def __init__(self, near: Probe, far: Probe | None, judge: Judge, least: int) -> None:
+        self.near = near
+        self.far = far or Probe(NEVER, 0, near.reach)
+        self.judge = judge
+        self.least = least
+        self.keep = 3 * self.far.reach
+        self.total = 0
+        self.peak: Track | None = None
+        self._text = ""
+        self._base = 0  # absolute position of the first character kept
+        self._next = near.grid
+        self._tracks: list[Track] = []
+        # The stretches that have reached their ceiling, those still live among them.
+        self.regions: list[Track] = []
+
+    @property
+    def wake(self) -> int:
+        """The next absolute position at which anything can happen."""
+        wake = self._next
+        for track in self._tracks:
+            if track.broken >= 0:
+                due = track.broken + TRIES[track.tries]
+            else:
+                due = track.zone + (track.ceiling or self.least) - track.score
+            if self.total < due < wake:
+                wake = due
+        return wake
+
+    def feed(self, text: str) -> Hit | None:
+        """Take more text. After a hit ``scan`` goes on with the rest of it."""
+        if len(self._text) > self.keep + self.far.reach:
+            self._base += len(self._text) - self.keep
+            self._text = self._text[-self.keep :]
+        self._text += text
+        self.total += len(text)
+        return self.scan()
+
+    def slice(self, start: int, stop: int) -> str:
+        """The characters between two absolute positions, as far as they are kept."""
+        return self._text[max(start - self._base, 0) : max(stop - self._base, 0)]
+
+    def best(self) -> Track | None:
+        """The live stretch that is nearest to its ceiling."""
+        best: Track | None = None
+        for track in self._tracks:
+            self._judge(track)
+            if best is None or track.copied * best.ceiling > best.copied * track.ceiling:
+                best = track
+        return best
+
+    def highest(self) -> Track | None:
+        """The stretch that came nearest to its ceiling so far."""
+        best, peak = self.best(), self.peak
+        if best is None or peak is None:
+            return best or peak
+        return best if best.copied * peak.ceiling > peak.copied * best.ceiling else peak
+
+    def scan(self) -> Hit | None:
+        """Go on over the probes up to the end of the text."""
+        text, base, near, far = self._text, self._base, self.near, self.far
+        find, size, span = text.rfind, near.needle, near.needle + near.reach
+        far_grid, far_size, far_span = far.grid, far.needle, far.needle + far.reach
+        tracks = self._tracks
+        for place in range(self._next, self.total + 1, near.grid):
+            at = place - base
+            if tracks:
+                self._next = place
+                if hit := self._advance(place):
+                    return hit
+                if self._covered(place):
+                    continue
+            found = find(text[at - size : at], at - span if at > span else 0, at - 1)
+            if found >= 0:
+                self._open(place, at - size - found, near)
+            if not place % far_grid:
+                low = at - far_span if at > far_span else 0
+                found = find(text[at - far_size : at], low, at - 1)
+                if found >= 0:
+                    self._open(place, at - far_size - found, far)
+            if tracks and (hit := self._advance(place)):
+                self._next = place + near.grid
+                return hit
+        self._next = self.total - self.total % near.grid + near.grid
+        return self._advance(self.total) if tracks else None
+
+    def _covered(self, place: int) -> bool:
+        """Whether a live stretch makes a probe needless; of two that are one now, one is kept."""
+        covered, tracks = False, self._tracks
+        for track in tracks[:] if len(tracks) > 1 else tracks:
+            if track.end == place:
+                covered = covered or place - track.zone >= _COVER
+                if any(
+                    t.dist == track.dist and t.end == place and t.copied > track.copied
+                    for t in tracks
+                ):
+                    self._note(track)
+                    tracks.remove(track)
+        return covered
+
+    def _open(self, place: int, dist: int, probe: Probe) -> None:
+        """Start following the distance of a hit, and the longer ones it may be a part of.
+
+        The nearest copy of the needle can be a run or a sentence that the real unit holds twice.
+        So the search is repeated with a needle around the place where the shorter copying begins.
+        """
+        text, at, lead = self._text, place - self._base, probe.needle // 4
+        if dist <= _SHORT:
+            window, dense = _DENSE
+            unit = text[at - dist : at]
+            if text.count(unit, max(at - window, 0), at) * dist < dense:
+                return
+        elif at < _COVER + dist or text[at - _COVER : at] != text[at - _COVER - dist : at - dist]:
+            return
+        floor = max(at - self.keep, 0)
+        for _ in range(_LEVELS):
+            start = at - copied_behind(text, at, dist, floor + dist)
+            self._add(place, dist, start)
+            edge = start - dist - 1
+            head = edge - lead
+            if head < floor:
+                break
+            needle = text[head : min(at, head + probe.needle)]
+            found = text.rfind(needle, max(floor, head - self.far.reach), head + len(needle) - 1)
+            if found < 0 or text[edge:at] != text[edge - head + found : at - head + found]:
+                break
+            dist = head - found
+
+    def _add(self, place: int, dist: int, start: int) -> None:
+        text, tracks = self._text, self._tracks
+        if any(t.dist == dist and t.end == place for t in tracks):
+            return
+        onset = start - dist
+        before = text[max(onset - _BEFORE, 0) : onset]
+        track = Track(dist, onset + self._base, place, text[onset:start], before)
+        if dist <= _SHORT and track.unit.upper() != track.unit.lower():
+            mend_behind(track, text, self._base, max(place - self._base - self.keep, 0))
+        if len(tracks) >= _TRACKS:
+            weakest = min(tracks, key=lambda t: t.copied)
+            self._note(weakest)
+            tracks.remove(weakest)
+        tracks.append(track)
+
+    def _advance(self, place: int) -> Hit | None:
+        """Bring every stretch up to ``place``; the first ceiling that is reached on the way."""
+        first: Hit | None = None
+        for track in self._tracks:
+            reached = self._follow(track, place)
+            if reached and (first is None or reached < first[0]):
+                first = reached, track
+        self._tracks[:] = [track for track in self._tracks if track.alive]
+        return first
+
+    def _follow(self, track: Track, place: int) -> int:
+        """Compare one stretch up to ``place``; where it reached its ceiling on the way, or 0."""
+        reached, base = 0, self._base
+        while track.alive:
+            if track.broken < 0:
+                start = track.end - base
+                track.end += copied_ahead(self._text, start, track.dist, place - base)
+                reached = reached or self._reached(track)
+                if track.end == place:
+                    break
+                self._note(track)
+                track.broken = track.end
+                track.alive = track.sound
+            elif track.tries == len(TRIES):
+                track.alive = False
+            elif (at := track.broken + TRIES[track.tries]) <= place:
+                track.tries += 1
+                mend(track, self._text, base, at)
+            else:
+                break
+        return reached
+
+    def _reached(self, track: Track) -> int:
+        if track.tripped or track.copied < (track.ceiling or self.least):
+            return 0
+        self._judge(track)
+        if track.copied < track.ceiling:
+            return 0
+        track.tripped = True
+        if len(self.regions) < _REGIONS:
+            self.regions.append(track)
+        return max(track.zone + track.ceiling - track.score, track.known)
+
+    def _judge(self, track: Track) -> None:
+        if not track.ceiling:
+            track.kind, track.ceiling = self.judge(track)
+
+    def _note(self, track: Track) -> None:
+        """Remember the stretch if none has been nearer to its ceiling."""
+        peak = self.peak
+        if track.copied < self.least // _NOTABLE:
+            return
+        if peak is not None:
+            if track.copied * peak.ceiling <= peak.copied * self.least:
+                return  # not even with the lowest ceiling
+            self._judge(track)
+            if track.copied * peak.ceiling <= peak.copied * track.ceiling:
+                return
+        self._judge(track)
+        if track.ceiling < NEVER:
+            self.peak = Track.restored(track.snapshot())
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as plain JSON."""
+        for track in self._tracks:
+            self._judge(track)
+        text = self._text[-self.keep :]
+        return {
+            "total": self.total,
+            "next": self._next,
+            "text": text,
+            "peak": None if self.peak is None else self.peak.snapshot(),
+            "tracks": [track.snapshot() for track in self._tracks],
+            # One that is live is named by its place among the tracks.
+            "regions": [
+                self._tracks.index(track) if track in self._tracks else track.snapshot()
+                for track in self.regions
+            ],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what ``snapshot`` gave."""
+        self.total, self._next, self._text = state["total"], state["next"], state["text"]
+        self._base = self.total - len(self._text)
+        self.peak = None if state["peak"] is None else Track.restored(state["peak"])
+        self._tracks = [Track.restored(track) for track in state["tracks"]]
+        self.regions = [
+            self._tracks[region] if isinstance(region, int) else Track.restored(region)
+            for region in state["regions"]
+        ]

@@ -1,0 +1,220 @@
+"""One stretch of copies, and how it is carried over a damaged spot.
+
+A loop of a language model is not always exact: a word is misspelt, a copy loses
+a comma. Such a spot costs the stretch a period and a little, and the copying
+goes on behind it. The price is a whole period, so that texts made from a
+template, which differ in every copy, never gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+# All in characters.
+TRIES = (32, 48, 72, 104, 144)  # how far behind the damage the copying is looked for again
+_SLACK = 16  # what a damaged spot may hold, lose or gain: an odd word or two
+_AGREE = 24  # what must agree again before a stretch is taken up
+_DAMAGE = 16  # taken off for a damaged spot, besides a period
+_DAMAGE_CAP = 1024  # the most that this period counts
+_DAMAGE_SIGNS = 256  # the least for a unit without letters: padding and rules are everywhere
+_SOUND = (64, 256)  # copied before it is worth mending: a period, but not less, not more
+_BEHIND = 2048  # how far a damaged stretch is followed back when it is found
+
+
+class Track:
+    """A stretch of copies; all positions are absolute, counted in characters.
+
+    No data class, which would take longer to define than everything else here.
+    """
+
+    __slots__ = (
+        "alive",
+        "before",  # some characters in front of the first copy
+        "broken",  # where the copying stopped, while there is hope to take it up again, or -1
+        "ceiling",  # 0 until the stretch is long enough to matter, like its kind
+        "cost",  # of a damaged spot, besides a period; 0 is not yet known
+        "dist",  # distance at which it is copied now: the period, give or take mended damage
+        "end",  # behind the last character that was compared
+        "expected",  # what should have stood where the last damage is
+        "kind",
+        "known",  # where this zone was found: no verdict can be older
+        "onset",  # first character of the first copy
+        "period",
+        "score",  # what was copied before this zone, less the price of the damage
+        "shown",  # the unit as it was written, where its digits are masked
+        "tries",
+        "tripped",
+        "unit",
+        "zone",  # first copied character since the last damage
+    )
+
+    def __init__(self, dist: int, onset: int, place: int, unit: str, before: str) -> None:
+        self.period = self.dist = dist
+        self.onset = onset
+        self.zone = onset + dist
+        self.end = self.known = place
+        self.unit = unit
+        self.before = before
+        self.score = self.ceiling = self.tries = self.cost = 0
+        self.broken = -1
+        self.kind = self.expected = self.shown = ""
+        self.alive = True
+        self.tripped = False
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Self:
+        """Return the track that ``snapshot`` wrote."""
+        track = cls(0, 0, 0, "", "")
+        for name in cls.__slots__:
+            setattr(track, name, state[name])
+        return track
+
+    @property
+    def copied(self) -> int:
+        """Characters that repeat what stood one period before, damage deducted."""
+        return self.score + self.end - self.zone
+
+    @property
+    def sound(self) -> bool:
+        """Whether the stretch is long enough to be worth mending."""
+        return self.copied >= min(max(self.period, _SOUND[0]), _SOUND[1])
+
+    @property
+    def price(self) -> int:
+        """What a damaged spot costs."""
+        if not self.cost:
+            words = any(map(str.isalpha, self.unit))
+            self.cost = _DAMAGE if words else max(_DAMAGE_SIGNS - self.period, 1)
+        return self.cost + min(self.period, _DAMAGE_CAP)
+
+
+def copied_ahead(text: str, start: int, dist: int, stop: int) -> int:
+    """How many characters from ``start`` on, before ``stop``, equal those ``dist`` before them.
+
+    >>> copied_ahead("xababac", 3, 2, 7)
+    3
+    """
+    low, step = start, 64
+    while low < stop:
+        high = min(low + step, stop)
+        if text[low:high] == text[low - dist : high - dist]:
+            low, step = high, step * 8
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            if text[low:middle] == text[low - dist : middle - dist]:
+                low = middle
+            else:
+                high = middle
+        break
+    return low - start
+
+
+def copied_behind(text: str, stop: int, dist: int, floor: int) -> int:
+    """How many characters before ``stop``, down to ``floor``, equal those ``dist`` before them.
+
+    >>> copied_behind("xababac", 6, 2, 2)
+    3
+    """
+    high, step = stop, 64
+    while high > floor:
+        low = max(high - step, floor)
+        if text[low:high] == text[low - dist : high - dist]:
+            high, step = low, step * 8
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            if text[middle:high] == text[middle - dist : high - dist]:
+                high = middle
+            else:
+                low = middle
+        break
+    return stop - high
+
+
+def mend(track: Track, text: str, base: int, at: int) -> None:
+    """Take a broken stretch up again if the characters just before ``at`` continue it.
+
+    One period later the damaged copy is the one compared with: that echo, told by the text that
+    was expected the first time, costs nothing.
+    """
+    damage = track.broken - base
+    found = _resumed(track, text, at - base, damage)
+    if not found or _new_row(track.unit, text[damage : found[1]]):
+        return
+    score = track.copied
+    if track.expected and text.startswith(track.expected, damage):
+        track.expected = ""
+    else:
+        score -= track.price
+        source = damage - track.dist
+        track.expected = text[source : source + min(_SLACK, track.dist)]
+    if score <= 0:
+        track.alive = False
+        return
+    track.score, track.end, track.known = score, at, at
+    track.dist, track.zone = found[0], found[1] + base
+    track.broken, track.tries = -1, 0
+
+
+def _new_row(unit: str, gap: str) -> bool:
+    """A repetition that only a line break interrupts is a row of a board, not a damaged loop."""
+    return "\n" in gap and "\n" not in unit
+
+
+def _resumed(track: Track, text: str, here: int, damage: int) -> tuple[int, int] | None:
+    """At what distance the text before ``here`` is a copy again, and from where on.
+
+    At the period itself where a character was replaced, or where the unit is so short that it
+    came again since; at another one near it, from now on, where a counter gained a digit; else
+    at a distance a little off some periods, counted from a copy that lies before the damage.
+    """
+    period = track.period
+    recent = text[here - _AGREE : here]
+    drift = min(_SLACK, period // 4)
+    back = -(-(here - damage + _SLACK) // period) * period
+    for least, most, slack in (
+        (period, period, _SLACK + period),
+        (period - drift, period + drift, _SLACK + period),
+        (back - _SLACK, back + _SLACK, _SLACK),
+    ):
+        found = text.rfind(recent, max(here - _AGREE - most, 0), max(here - least, 0))
+        if found < 0:
+            continue
+        dist = here - _AGREE - found
+        zone = here - copied_behind(text, here, dist, max(damage, dist))
+        if zone - damage <= slack:
+            if slack > _SLACK:
+                track.period = dist
+            return dist, zone
+    return None
+
+
+def mend_behind(track: Track, text: str, base: int, floor: int) -> None:
+    """Follow a newly found stretch of a short unit back over damaged spots, with their price.
+
+    A word that is repeated with an odd one in between every few copies is found late, in one of
+    its clean pieces; the pieces before it count too.
+    """
+    price, period = track.price, track.period
+    start = track.onset - base
+    floor = max(floor, start - _BEHIND)
+    size = max(period, _SLACK)
+    while True:
+        low = max(floor, start - _SLACK - size)
+        found = text.rfind(text[start : start + size], low, start)
+        if found < 0:
+            break
+        clean = copied_behind(text, found + size, period, max(floor, period))
+        gain = clean + period - price
+        gap = text[found + size : start]
+        start = found + size - clean - period
+        if gain <= 0 or start < floor or _new_row(track.unit, gap):
+            break
+        track.score += gain
+        track.onset = start + base

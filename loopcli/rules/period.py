@@ -1,0 +1,264 @@
+"""The period rule: a reply whose end only repeats what stood one period before.
+
+It measures the copied stretch: how many characters up to now equal the
+character one period before them, for any period up to 4,096, with whitespace and
+case as they are. What is too long depends on what is repeated (``_ceilings``,
+``_kinds``). The search itself is in ``_tail``; it runs twice, over the text and
+over the text with every digit written as 0, which finds units with a counter.
+
+Source: our own, measured on public recordings of looping and of good replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from loopcli.events import Event, Text
+from loopcli.rules._ceilings import COUNTED, NEVER, REACH, PeriodConfig
+from loopcli.rules._tail import Hit, Probe, Tail
+from loopcli.rules._track import Track
+from loopcli.verdicts import REPETITION, Peak, Verdict, share
+from loopcli.words import WordCounter
+
+NAME = "period"
+
+_MASK = {ord(digit): "0" for digit in "123456789"}
+# Where to look. A loop of short units is found early only if it is looked for
+# often; long ones have time. A grid finer than this costs more and finds the
+# same, because the copying is followed back to where it began.
+_NEAR = Probe(grid=256, needle=32, reach=512)
+_FAR = Probe(grid=1024, needle=128, reach=REACH)
+_COUNTERS = Probe(grid=1024, needle=96, reach=1024)
+# Characters of a unit that a verdict holds; a reader knows it again by these.
+_SHOWN = 200
+
+
+class Region(NamedTuple):
+    """A stretch that reached its ceiling, as far as it has come.
+
+    ``onset_char`` characters came before its first copy and ``end_char`` before
+    what followed it. ``copied`` is the gauge: characters that repeat what stood
+    one period before, less a price for damage.
+    """
+
+    kind: str
+    unit: str
+    period: int
+    copied: int
+    ceiling: int
+    onset_char: int
+    end_char: int
+
+    @property
+    def copies(self) -> int:
+        """How often the unit stands there in full."""
+        return (self.end_char - self.onset_char) // self.period
+
+
+class PeriodRule:
+    """Measures the copied stretch of one lane, in characters; its ceiling depends on the unit.
+
+    With ``past_trip`` the verdict is latched as ever but measuring goes on, so
+    that a replay learns the true peak, and ``regions`` which repetitions ended.
+
+    >>> from loopcli.events import EventMarks, Lane
+    >>> rule = PeriodRule()
+    >>> loop = "Well, " + "round and " * 100
+    >>> verdict = rule.update(Text(Lane(), loop, EventMarks([loop], [len(loop)])))
+    >>> verdict.message
+    '10 characters repeated 65 times, 655 characters into the reply'
+    >>> verdict.chars, verdict.onset_char, verdict.repeated
+    (655, 5, (' round and',))
+    >>> verdict.facts["unit_kind"], verdict.facts["good_chars"], verdict.gauge, verdict.ceiling
+    ('letters', 15, 640, 640)
+    """
+
+    name = NAME
+
+    def __init__(self, config: PeriodConfig | None = None, *, past_trip: bool = False) -> None:
+        self.config = config or PeriodConfig()
+        self.verdict: Verdict | None = None
+        self._past_trip = past_trip
+        self._chars = 0
+        self._counter = WordCounter()
+        self._exact = Tail(_NEAR, _FAR, self._judge_exact, self.config.lowest)
+        self._masked = Tail(_COUNTERS, None, self._judge_counter, self.config.lowest_counted)
+        # Small deltas are joined until one of the searches has something to do.
+        self._waiting: list[str] = []
+        self._wake = min(self._exact.wake, self._masked.wake)
+
+    @property
+    def words(self) -> int:
+        """The complete words judged so far."""
+        self._catch_up()
+        return self._counter.total
+
+    @property
+    def chars(self) -> int:
+        """The characters judged so far."""
+        return self._chars
+
+    @property
+    def gauge(self) -> int:
+        """The copied stretch that is nearest to its ceiling now, in characters."""
+        return self._now.value
+
+    @property
+    def ceiling(self) -> int:
+        """The ceiling of that stretch; while there is none, the lowest of all."""
+        return self._now.ceiling or self.config.lowest
+
+    @property
+    def peak(self) -> Peak:
+        """The stretch that came nearest to its ceiling so far."""
+        if self._latched is not None:
+            return _peak_of(self._latched)
+        self._catch_up()
+        return _nearest(self._exact.highest(), self._masked.highest())
+
+    @property
+    def regions(self) -> list[Region]:
+        """The stretches that reached their ceiling, in order; one within another is left out."""
+        self._catch_up()
+        found = [_region(t) for t in (*self._exact.regions, *self._masked.regions) if t.shown]
+        found.sort(key=lambda region: (region.onset_char, -region.end_char))
+        kept: list[Region] = []
+        for region in found:
+            if not kept or region.end_char > kept[-1].end_char:
+                kept.append(region)
+        return kept
+
+    def update(self, event: Event) -> Verdict | None:
+        """Judge one event; return the verdict from the moment the rule fires on."""
+        if not isinstance(event, Text) or not event.text or self._latched is not None:
+            return self.verdict
+        self._chars += len(event.text)
+        self._waiting.append(event.text)
+        if self._chars >= self._wake:
+            self._catch_up(len(event.text))
+        return self.verdict
+
+    def _catch_up(self, last: int = 0) -> None:
+        """Judge what waits; ``last`` is the length of the event that is being judged."""
+        if not self._waiting:
+            return
+        text = self._waiting[0] if len(self._waiting) == 1 else "".join(self._waiting)
+        self._waiting.clear()
+        hits = [self._exact.feed(text), self._masked.feed(text.translate(_MASK))]
+        found = [self._name(hit) for hit in hits if hit is not None]
+        while self._past_trip and (hit := self._exact.scan() or self._masked.scan()):
+            self._name(hit)
+        self._wake = min(self._exact.wake, self._masked.wake)
+        if found and self.verdict is None:
+            # On the same character the exact repetition is stated.
+            self._fire(text, last, *min(found, key=lambda hit: hit[0]))
+        if self._latched is None:
+            self._counter.feed(text)
+
+    def _name(self, hit: Hit) -> Hit:
+        """Note the unit as it was written."""
+        chars, track = hit
+        track.shown, period = track.unit, len(track.unit)
+        if track.kind in COUNTED:
+            start = chars - period - (chars - track.onset) % period
+            track.shown = self._exact.slice(start, start + period)
+        return hit
+
+    def _fire(self, text: str, last: int, chars: int, track: Track) -> None:
+        """State the verdict of a stretch that reached its ceiling at ``chars`` characters."""
+        begun, period, unit = self._chars - len(text), len(track.unit), _shown(track.shown)
+        words, copies = self._counter.after(text, chars - begun), 1 + track.ceiling // period
+        noun = "character" if period == 1 else "characters"
+        alike = " (but for digits)" if track.kind in COUNTED else ""
+        self.verdict = Verdict(
+            NAME,
+            REPETITION,
+            f"{period} {noun} repeated {copies} times{alike}, {chars} characters into the reply",
+            words,
+            chars,
+            chars - self._chars + last,
+            track.ceiling,
+            track.ceiling,
+            None,
+            track.onset,
+            (unit,),
+            {
+                "unit": unit,
+                "unit_kind": track.kind,
+                "period": period,
+                "copies": copies,
+                "good_chars": track.onset + period,
+            },
+        )
+        if not self._past_trip:
+            self._chars = chars
+            self._counter = WordCounter(words)
+
+    @property
+    def _latched(self) -> Verdict | None:
+        return None if self._past_trip else self.verdict
+
+    @property
+    def _now(self) -> Peak:
+        if self._latched is not None:
+            return _peak_of(self._latched)
+        self._catch_up()
+        return _nearest(self._exact.best(), self._masked.best())
+
+    def _judge_exact(self, track: Track) -> tuple[str, int]:
+        from loopcli.rules._kinds import kind_of  # slow to import, and seldom needed
+
+        kind = kind_of(track.unit, track.before)
+        return kind.value, self.config.ceiling(kind, track.period)
+
+    def _judge_counter(self, track: Track) -> tuple[str, int]:
+        from loopcli.rules._kinds import counter_kind
+
+        kind = counter_kind(track.unit)
+        return kind.value, self.config.ceiling(kind, track.period)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain JSON; ``restore`` continues from it identically."""
+        self._catch_up()
+        state = {
+            "chars": self._chars,
+            "words": list(self._counter.snapshot()),
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+        }
+        if self._latched is None:
+            state |= {"exact": self._exact.snapshot(), "masked": self._masked.snapshot()}
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state that ``snapshot`` returned."""
+        self.verdict = None if state["verdict"] is None else Verdict.from_json(state["verdict"])
+        self._chars = state["chars"]
+        self._counter = WordCounter(*state["words"])
+        self._waiting.clear()
+        if "exact" in state:
+            self._exact.restore(state["exact"])
+            self._masked.restore(state["masked"])
+            self._wake = min(self._exact.wake, self._masked.wake)
+
+
+def _nearest(*tracks: Track | None) -> Peak:
+    found = [track for track in tracks if track is not None and track.ceiling < NEVER]
+    if not found:
+        return Peak()
+    best = max(found, key=lambda track: share(track.copied, track.ceiling))
+    unit = _shown(best.shown or best.unit)
+    return Peak(best.copied, None, best.onset, (unit,), best.ceiling)
+
+
+def _peak_of(verdict: Verdict) -> Peak:
+    return Peak(verdict.gauge, None, verdict.onset_char, verdict.repeated, verdict.ceiling)
+
+
+def _region(track: Track) -> Region:
+    unit, period = _shown(track.shown), len(track.unit)
+    return Region(track.kind, unit, period, track.copied, track.ceiling, track.onset, track.end)
+
+
+def _shown(unit: str) -> str:
+    return unit if len(unit) <= _SHOWN else unit[: _SHOWN - 1] + "…"
