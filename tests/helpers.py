@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loopcli.events import EventMarks, Lane, Text
+from loopcli.rules.base import Rule
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.verdicts import Peak, Verdict
 
 
 def text_event(text: str, lane: Lane | None = None) -> Text:
@@ -32,3 +34,22 @@ def run_rule(
     for piece in pieces if pieces is not None else [text]:
         rule.update(text_event(piece))
     return rule
+
+
+def judged(text: str, rule: Rule, sizes: list[int] | None = None) -> tuple[Verdict | None, Peak]:
+    """Feed a text in pieces of these sizes, over and over; its verdict, and the peak.
+
+    The verdict's offset, which counts within the event that fired, is made absolute.
+    """
+    found, at, turn = None, 0, 0
+    sizes = sizes or [max(len(text), 1)]
+    while at < len(text):
+        piece = text[at : at + sizes[turn % len(sizes)]]
+        turn += 1
+        had = rule.verdict
+        verdict = rule.update(text_event(piece))
+        if verdict is not None and had is None:
+            assert 0 < verdict.offset <= len(piece)
+            found = verdict._replace(offset=at + verdict.offset)
+        at += len(piece)
+    return found, rule.peak

@@ -18,7 +18,7 @@ from loopcli.detector import Detector
 from loopcli.events import Channel, Finish, Lane, Text
 from loopcli.options import arm
 from loopcli.readers.auto import READERS, reader
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.table import Configs
 from loopcli.watch import Watch
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -43,7 +43,7 @@ def looping(name: str, channel: str, widest: int, **rest: str) -> bytes:
 
 def watched(channels: str = "all", name: str = "auto") -> Watch:
     chosen = frozenset(Channel) if channels == "all" else frozenset({Channel(channels)})
-    armed = arm(["saturation"], SaturationConfig(), past_trip=False, channels=chosen)
+    armed = arm(["saturation"], Configs(), past_trip=False, channels=chosen)
     return Watch(reader(name), Detector(armed))
 
 

@@ -41,7 +41,7 @@ class NoveltyRule:
     With ``past_trip`` the verdict is latched as ever but measuring goes on, so
     that a replay learns the true peak.
 
-    >>> from loopcli.events import EventMarks, Lane
+    >>> from loopcli.events import EventMarks, Lane, Text
     >>> rule = NoveltyRule(NoveltyConfig(novelty_words=40))
     >>> loop = "over and out again, " * 40
     >>> verdict = rule.update(Text(Lane(), loop, EventMarks([loop], [len(loop)])))

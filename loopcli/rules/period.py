@@ -62,7 +62,7 @@ class PeriodRule:
     With ``past_trip`` the verdict is latched as ever but measuring goes on, so
     that a replay learns the true peak, and ``regions`` which repetitions ended.
 
-    >>> from loopcli.events import EventMarks, Lane
+    >>> from loopcli.events import EventMarks, Lane, Text
     >>> rule = PeriodRule()
     >>> loop = "Well, " + "round and " * 100
     >>> verdict = rule.update(Text(Lane(), loop, EventMarks([loop], [len(loop)])))
