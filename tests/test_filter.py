@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import random
 import re
 import select
 import shutil
@@ -112,8 +113,16 @@ SSE_LOOP = deltas(VOID * 2000, 100) + DONE
 CLEAN = b"a reply like any other\n"
 SSE_CLEAN = event("a reply like ") + event("any other\n") + DONE
 SSE_CUT = event("a reply that")
+# Figures below are those of the saturation rule alone.
+GG = ["--preset", "gg"]
+# Three sentences in random order.
+_DICE = random.Random(1)
+BAG = b"".join(
+    _DICE.choice([b"so it goes on. ", b"mend the gate first. ", b"and then again. "])
+    for _ in range(150)
+)
 # Trips small enough to be seen in a line.
-SMALL = ["--window-words", "8", "--repeat-threshold", "3", "--min-saturated-run", "6"]
+SMALL = [*GG, "--window-words", "8", "--repeat-threshold", "3", "--min-saturated-run", "6"]
 SMALL_LOOP = b"void 0; " * 40
 
 
@@ -159,9 +168,10 @@ STATUSES = {
     "2 no end of time": Exit(2, "--idle-timeout inf", CLEAN, "inf"),
     "2 contradiction": Exit(2, "--trip-event --hold", CLEAN, "--hold"),
     "2 another contradiction": Exit(2, "--quiet --verbose", CLEAN, "--verbose"),
-    "3 loop": Exit(3, "", LOOP, SENTENCE),
-    "3 loop in a stream": Exit(3, "", SSE_LOOP, SENTENCE),
+    "3 loop": Exit(3, "--preset gg", LOOP, SENTENCE),
+    "3 loop in a stream": Exit(3, "--preset gg", SSE_LOOP, SENTENCE),
     "3 loop, dry run": Exit(3, "--dry-run", LOOP, SENTENCE),
+    "3 loop, by the default rules": Exit(3, "", LOOP, "8 characters repeated 81 times"),
     "4 backstop": Exit(4, "--max-response-chars 10", CLEAN, "the reply passed 11 characters"),
     "4 backstop, dry run": Exit(4, "--max-response-chars 10 --dry-run", CLEAN, "11 characters"),
     "5 malformed": Exit(5, "", SSE_CLEAN + b"data: {nope\n\n", "line 7"),
@@ -327,7 +337,7 @@ def test_statuses_as_a_shell_sees_them() -> None:
 def test_head_closes_the_pipe() -> None:
     script = 'yes "void $RANDOM" | "$@" --max-response-chars 0 | head -c 5; echo "${PIPESTATUS[@]}"'
     done = subprocess.run(
-        ["bash", "-c", script, "bash", *COMMAND, "--min-offenders", "99"],
+        ["bash", "-c", script, "bash", *COMMAND, *GG, "--min-offenders", "99"],
         capture_output=True,
         text=True,
         env=environment(),
@@ -413,7 +423,7 @@ READS = [1, 7, 64, 1000, stdio.READ_SIZE]
 
 @pytest.mark.parametrize("read_size", READS)
 def test_text_is_cut_after_the_character_that_tripped(read_size: int) -> None:
-    assert in_process([], LOOP, read_size) == (3, LOOP[:12261])
+    assert in_process(GG, LOOP, read_size) == (3, LOOP[:12261])
     status, out = in_process(["--max-response-chars", "100"], LOOP, read_size)
     assert (status, out) == (4, LOOP[:101])
     wide = "日本🧱é".encode() * 100
@@ -434,8 +444,8 @@ def test_a_stream_is_cut_after_the_event_that_tripped(width: int, end: bytes) ->
     events = -(-12261 // width)
     want = (COMMENT + deltas(text[: events * width], width)).replace(b"\n", end)
     for read_size in (1000 if width == 1 else 7, 1001, stdio.READ_SIZE):
-        assert in_process([], data, read_size) == (3, want)
-    verdict = run([], data).of("verdict")[0]
+        assert in_process(GG, data, read_size) == (3, want)
+    verdict = run(GG, data).of("verdict")[0]
     assert (verdict["words"], verdict["chars"], verdict["cut_byte"]) == (3065, 12261, len(want))
     assert verdict["message"] == SENTENCE
 
@@ -447,7 +457,7 @@ def test_a_limit_of_100_passes_the_event_with_character_101(read_size: int) -> N
     assert in_process(["--max-response-chars", "100"], data, read_size) == (4, want)
 
 
-SMALL_KNOBS = ["--window-words", "4", "--repeat-threshold", "1", "--min-saturated-run", "3"]
+SMALL_KNOBS = [*GG, "--window-words", "4", "--repeat-threshold", "1", "--min-saturated-run", "3"]
 PIECES = st.lists(
     st.one_of(
         st.binary(max_size=6),
@@ -507,7 +517,7 @@ def test_where_reads_fall_changes_nothing_in_a_stream(deltas_: list[str], read_s
 @pytest.mark.parametrize("read_size", [37, 4096, None])
 def test_every_fixture_gives_what_is_expected(path: str, read_size: int | None) -> None:
     want, data = EXPECTED[path], (FIXTURES / path).read_bytes()
-    found = run([], data, reads_of=read_size)
+    found = run(GG, data, reads_of=read_size)
     assert found.status == found.end["status"] == want["status"]
     assert data.startswith(found.stdout)
     assert (found.end["bytes_out"], found.stdout == data) == (
@@ -539,7 +549,7 @@ def test_every_fixture_gives_what_is_expected(path: str, read_size: int | None) 
 def test_every_fixture_measured_to_its_end(path: str) -> None:
     """A dry run measures past the trip, up to the peaks that the oracle found."""
     want, data = EXPECTED[path], (FIXTURES / path).read_bytes()
-    found = run(["--dry-run"], data)
+    found = run([*GG, "--dry-run"], data)
     assert (found.status, found.stdout) == (want["status"], data)
     choices = want.get("choices", {"0": want}).values()
     highest = max(choices, key=lambda choice: choice["peak"])
@@ -560,7 +570,7 @@ def test_every_fixture_measured_to_its_end(path: str) -> None:
 
 
 def test_the_report_of_a_trip() -> None:
-    found = run([], SSE_LOOP)
+    found = run(GG, SSE_LOOP)
     assert [record["type"] for record in found.records] == ["begin", "verdict", "end"]
     begin, verdict, end = found.records
     assert begin["rules"] == {
@@ -594,7 +604,7 @@ def test_type_stands_first_in_every_record(tmp_path: Path) -> None:
     with path.open("wb") as file:
         number = file.fileno()
         subprocess.run(
-            [*COMMAND, "--dry-run", "--report", f"/dev/fd/{number}"],
+            [*COMMAND, *GG, "--dry-run", "--report", f"/dev/fd/{number}"],
             input=SSE_LOOP + ERROR + b"data: {nope\n\n",
             capture_output=True,
             pass_fds=[number],
@@ -740,17 +750,68 @@ OPTIONS = {
         SMALL_LOOP,
         ("--window-words", "8", "--repeat-threshold", "3"),
     ),
+    "period_letters": Option(
+        ["--period-letters", "300"],
+        lambda off, on: (off.status, on.status, on.stdout) == (0, 3, SMALL_LOOP[:308]),
+        SMALL_LOOP,
+    ),
+    "period_signs": Option(
+        ["--period-signs", "300"],
+        lambda off, on: (off.status, on.status, len(on.stdout)) == (0, 3, 302),
+        b"?!" * 200,
+    ),
+    "period_art": Option(
+        ["--period-art", "9000"],
+        lambda off, on: (len(off.stdout), len(on.stdout)) == (2406, 9006),
+        b"|  |/\n" * 2000,
+    ),
+    "period_table": Option(
+        ["--period-table", "2000"],
+        lambda off, on: (off.status, on.status, len(on.stdout)) == (0, 3, 2114),
+        b"| open | no |\n" * 300,
+    ),
+    "period_data": Option(
+        ["--period-data", "2000"],
+        lambda off, on: (off.status, on.status, len(on.stdout)) == (0, 3, 2003),
+        b"0, " * 2000,
+    ),
+    "period_counter": Option(
+        ["--period-counter", "2000"],
+        lambda off, on: (off.status, on.status, len(on.stdout)) == (0, 3, 2025),
+        b"".join(b"Gate %d is open, go on. " % n for n in range(100, 200)),
+    ),
+    "period_copies": Option(
+        ["--period-copies", "1000"],
+        lambda off, on: (len(off.stdout), len(on.stdout)) == (648, 8008),
+        VOID.encode() * 1200,
+    ),
+    "novelty_words": Option(
+        ["--novelty-words", "100"],
+        lambda off, on: (off.status, on.status) == (0, 3),
+        BAG,
+        ("--rules", "novelty"),
+    ),
+    "novelty_seen": Option(
+        ["--novelty-seen", "1"],
+        lambda off, on: on.status == off.status == 3 and len(on.stdout) < len(off.stdout),
+        BAG,
+        ("--rules", "novelty", "--novelty-words", "100"),
+    ),
     "max_response_chars": Option(
         ["--max-response-chars", "9"],
         lambda off, on: (off.status, on.status, on.stdout) == (0, 4, CLEAN[:10]),
     ),
     "hold": Option(
-        ["--hold"], lambda off, on: (len(off.stdout), on.stdout, on.status) == (12261, b"", 3), LOOP
+        ["--hold"],
+        lambda off, on: (len(off.stdout), on.stdout, on.status) == (12261, b"", 3),
+        LOOP,
+        tuple(GG),
     ),
     "dry_run": Option(
         ["--dry-run"],
         lambda off, on: (len(off.stdout), on.stdout, on.status) == (12261, LOOP, 3),
         LOOP,
+        tuple(GG),
     ),
     "emit": Option(
         ["--emit", "text"],
@@ -782,11 +843,15 @@ OPTIONS = {
             == ["begin", "verdict", "end"]
         ),
         LOOP,
+        tuple(GG),
     ),
     # On a terminal only; test_progress_on_a_terminal shows what it draws there.
     "progress": Option(["--progress"], lambda off, on: off.stderr == on.stderr == ""),
     "quiet": Option(
-        ["--quiet"], lambda off, on: (SENTENCE in off.stderr, on.stderr) == (True, ""), LOOP
+        ["--quiet"],
+        lambda off, on: (SENTENCE in off.stderr, on.stderr) == (True, ""),
+        LOOP,
+        tuple(GG),
     ),
     "verbose": Option(
         ["--verbose"],
@@ -909,15 +974,15 @@ def test_emitted_text_is_the_first_choices_content() -> None:
     data = event("one ") + event("other ", 1) + event("zwei 🧱 ") + DONE
     assert run(["--emit", "text"], data).stdout == "one zwei 🧱 ".encode()
     assert run(["--emit", "text"], b"text \xff as it is").stdout == "text \ufffd as it is".encode()
-    tripped = run(["--emit", "text"], SSE_LOOP)
+    tripped = run([*GG, "--emit", "text"], SSE_LOOP)
     assert (tripped.status, tripped.stdout) == (3, LOOP[:12261])
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_a_trip_event_is_an_event_of_its_own(end: bytes) -> None:
     stream = deltas(VOID * 2000, 100).replace(b"\n", end)
-    cut = run([], stream).stdout
-    found = run(["--trip-event"], stream)
+    cut = run(GG, stream).stdout
+    found = run([*GG, "--trip-event"], stream)
     assert found.status == 3
     assert found.stdout.startswith(cut)
     first, second, rest = found.stdout[len(cut) :].split(b"\n\n")
@@ -925,16 +990,16 @@ def test_a_trip_event_is_an_event_of_its_own(end: bytes) -> None:
     assert (error["type"], second, rest) == ("model_response_loop", b"data: [DONE]", b"")
     assert SENTENCE in error["message"]
     # What a client downstream makes of it.
-    again = run([], found.stdout, {"LOOPCHECK_MIN_OFFENDERS": "99"})
+    again = run(GG, found.stdout, {"LOOPCHECK_MIN_OFFENDERS": "99"})
     assert (again.status, again.end["end"]) == (6, "failed")
 
 
 def test_a_trip_event_after_an_event_without_a_blank_line() -> None:
     """The stream sends none at all: the event must not run into the last one."""
     stream = deltas(VOID * 2000, 100).replace(b"\n\n", b"\n")
-    found = run(["--trip-event"], stream)
+    found = run([*GG, "--trip-event"], stream)
     assert found.status == 3
-    again = run([], found.stdout, {"LOOPCHECK_MIN_OFFENDERS": "99"})
+    again = run(GG, found.stdout, {"LOOPCHECK_MIN_OFFENDERS": "99"})
     assert (again.status, again.end["end"]) == (6, "failed")
 
 
@@ -948,7 +1013,7 @@ def test_a_trip_on_the_very_last_event_gets_its_event_too() -> None:
 
 
 def test_a_trip_event_adds_nothing_to_plain_text_or_to_a_clean_stream() -> None:
-    found = run(["--trip-event"], LOOP)
+    found = run([*GG, "--trip-event"], LOOP)
     assert found.stdout == LOOP[:12261]
     assert "warning: --trip-event" in found.stderr
     assert run(["--trip-event"], SSE_CLEAN).stdout == SSE_CLEAN
@@ -965,22 +1030,26 @@ def test_malformed_ends_the_judging_and_not_the_copying() -> None:
 
 def test_one_choice_of_two_loops() -> None:
     stream = b"".join(event(f"word{i} ") + event(VOID, 1) for i in range(2000))
-    found = run([], stream)
+    found = run(GG, stream)
     (verdict,) = found.of("verdict")
     assert (found.status, verdict["choice"], verdict["words"]) == (3, 1, 3065)
     assert "choice 1: 2 words repeated" in found.stderr
 
 
-def test_reasoning_and_tool_arguments_are_not_judged_by_default() -> None:
+def test_saturation_judges_content_and_period_every_channel_unless_told_otherwise() -> None:
     thought = [{"reasoning_content": VOID}, {"tool_calls": [{"index": 0, "function": {}}]}]
     thought[1]["tool_calls"][0]["function"] = {"name": "f", "arguments": VOID}
-    choices = [{"index": 0, "delta": delta} for delta in thought]
-    stream = b"".join(
-        b"data: " + json.dumps({"id": "g", "choices": [choice]}).encode() + b"\n\n"
-        for choice in choices * 2000
-    )
-    found = run([], stream + DONE)
-    assert (found.status, found.end["words"], found.end["chars"]) == (0, 0, 0)
+    for delta, channel in zip(thought, ("reasoning", "tool-args"), strict=True):
+        choice = {"index": 0, "delta": delta}
+        record = b"data: " + json.dumps({"id": "g", "choices": [choice]}).encode() + b"\n\n"
+        stream = record * 2000 + DONE
+        found = run(GG, stream)
+        assert (found.status, found.end["words"], found.end["chars"]) == (0, 0, 0)
+        found = run([], stream)
+        assert (found.status, found.end["chars"]) == (3, 648)
+        assert [(v["rule"], v["channel"]) for v in found.of("verdict")] == [("period", channel)]
+        assert run(["--watch", "content"], stream).status == 0
+        assert run([*GG, "--watch", channel], stream).of("verdict")[0]["words"] == 3065
 
 
 @pytest.mark.parametrize(
@@ -1020,7 +1089,7 @@ def on_a_terminal(args: list[str], *stdin: bytes) -> str:
 
 def test_progress_on_a_terminal() -> None:
     pieces = [deltas(VOID * 300, 100) for _ in range(4)] + [DONE]
-    drawn = on_a_terminal(["--progress"], *pieces)
+    drawn = on_a_terminal([*GG, "--progress"], *pieces)
     # Which of the reads are drawn is a matter of time; 65 words come before the run.
     figures = re.findall(
         r"([\d,]+) words, ([\d,]+) characters, saturation ([\d,]+) of 3,000", drawn
@@ -1029,7 +1098,7 @@ def test_progress_on_a_terminal() -> None:
     assert numbers
     assert all((chars, run) == (words * 4, words - 65) for words, chars, run in numbers)
     assert drawn.endswith("\r")  # wiped
-    assert on_a_terminal([], *pieces) == ""
+    assert on_a_terminal(GG, *pieces) == ""
 
 
 def test_a_terminal_gets_colour_by_itself() -> None:

@@ -49,10 +49,13 @@ def test_a_loop_in_the_content_of_other_formats(name: str) -> None:
 def test_the_message_names_channel_tool_and_choice() -> None:
     arguments = compact({"text": LOOP})
     for name in ("chat", "anthropic", "ollama", "gemini", "vercel"):
-        status, _, err = loopcheck(written(name, arguments=arguments), "--watch", "all")
+        status, _, err = loopcheck(
+            written(name, arguments=arguments), "--preset", "gg", "--watch", "all"
+        )
         assert status == 3
         assert f'tool-args of "write_file": {SENTENCE}' in err
-    status, _, err = loopcheck(written("anthropic", reasoning=LOOP), "--watch", "reasoning")
+    data = written("anthropic", reasoning=LOOP)
+    status, _, err = loopcheck(data, "--preset", "gg", "--watch", "reasoning")
     assert (status, f"reasoning: {SENTENCE}" in err) == (3, True)
     lines = [
         {"choices": [{"index": 1, "delta": {"reasoning": LOOP[at : at + 90]}}]}
@@ -65,11 +68,14 @@ def test_the_message_names_channel_tool_and_choice() -> None:
     assert "choice 1: reasoning: " in loopcheck(data, "--watch", "all")[2]
 
 
-def test_other_channels_are_not_watched_unless_asked() -> None:
+def test_the_saturation_rule_watches_no_other_channel_unless_asked() -> None:
     for channel in ("reasoning", "arguments"):
         said = {channel: compact({"a": LOOP}) if channel == "arguments" else LOOP}
         data = written("chat", **said)
-        assert loopcheck(data) == (0, data, "")
+        assert loopcheck(data, "--preset", "gg") == (0, data, "")
+        status, out, err = loopcheck(data)
+        assert (status, data.startswith(out)) == (3, True)
+        assert "8 characters repeated 81 times" in err
 
 
 @pytest.mark.parametrize("watch", ["", "thoughts", "content,thoughts", ","])
