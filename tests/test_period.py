@@ -151,7 +151,7 @@ def test_the_verdict_says_what_repeats_and_where() -> None:
     )
     text = PROSE + "mend the gate, " * 99
     assert verdict.facts == {
-        "unit": text[onset : onset + 15],
+        "unit": "mend the gate, ",
         "unit_kind": "letters",
         "period": 15,
         "copies": 43,
@@ -164,6 +164,17 @@ def test_the_verdict_says_what_repeats_and_where() -> None:
     assert counted is not None
     assert "repeated 143 times (but for digits)" in counted.message
     assert re.fullmatch(r".*Gate \d\d\d.*", counted.repeated[0] * 2)
+
+
+def test_a_unit_is_shown_from_the_beginning_of_a_line_or_a_word() -> None:
+    for unit in ("mend the gate, ", "void 0;\n", "one\n  two\n", "?!", " ", "wood", "over"):
+        for lead in range(len(unit)):
+            verdict = whole(unit[lead:] + unit * 1300)
+            assert verdict is not None
+            shown = verdict.repeated[0]
+            assert shown in {unit[at:] + unit[:at] for at in range(len(unit))}
+            mark = "\n" if "\n" in unit else " "
+            assert mark not in unit or shown.endswith(mark)
 
 
 def test_a_long_unit_is_shortened() -> None:

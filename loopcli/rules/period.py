@@ -69,7 +69,7 @@ class PeriodRule:
     >>> verdict.message
     '10 characters repeated 65 times, 655 characters into the reply'
     >>> verdict.chars, verdict.onset_char, verdict.repeated
-    (655, 5, (' round and',))
+    (655, 5, ('round and ',))
     >>> verdict.facts["unit_kind"], verdict.facts["good_chars"], verdict.gauge, verdict.ceiling
     ('letters', 15, 640, 640)
     """
@@ -261,4 +261,13 @@ def _region(track: Track) -> Region:
 
 
 def _shown(unit: str) -> str:
+    """Return a unit as it is best read: from the beginning of a line, or else of a word.
+
+    A period has no first character; the stretch may have begun anywhere in it.
+    """
+    for mark in ("\n", " "):
+        if mark in unit:
+            start = 0 if unit.endswith(mark) else unit.index(mark) + 1
+            unit = unit[start:] + unit[:start]
+            break
     return unit if len(unit) <= _SHOWN else unit[: _SHOWN - 1] + "…"
