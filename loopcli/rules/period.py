@@ -23,7 +23,8 @@ from loopcli.words import WordCounter
 
 NAME = "period"
 
-_MASK = {ord(digit): "0" for digit in "123456789"}
+# Of bytes: a str.translate takes six times as long.
+_MASK = bytes.maketrans(b"123456789", b"000000000")
 # Where to look. A loop of short units is found early only if it is looked for
 # often; long ones have time. A grid finer than this costs more and finds the
 # same, because the copying is followed back to where it began.
@@ -145,7 +146,7 @@ class PeriodRule:
             return
         text = self._waiting[0] if len(self._waiting) == 1 else "".join(self._waiting)
         self._waiting.clear()
-        hits = [self._exact.feed(text), self._masked.feed(text.translate(_MASK))]
+        hits = [self._exact.feed(text), self._masked.feed(_masked(text))]
         found = [self._name(hit) for hit in hits if hit is not None]
         while self._past_trip and (hit := self._exact.scan() or self._masked.scan()):
             self._name(hit)
@@ -240,6 +241,11 @@ class PeriodRule:
             self._exact.restore(state["exact"])
             self._masked.restore(state["masked"])
             self._wake = min(self._exact.wake, self._masked.wake)
+
+
+def _masked(text: str) -> str:
+    """Return a text with every digit written as 0."""
+    return text.encode("utf-8", "surrogatepass").translate(_MASK).decode("utf-8", "surrogatepass")
 
 
 def _nearest(*tracks: Track | None) -> Peak:

@@ -25,7 +25,12 @@ import orjson
 from tabulate import tabulate
 
 ENTRY = "from loopcli.__main__ import entry; entry()"
-FILTER = [sys.executable, "-c", ENTRY, "--rules", "saturation", "--max-response-chars", "0"]
+BARE = [sys.executable, "-c", ENTRY]
+DEFAULT = [*BARE, "--max-response-chars", "0"]
+SATURATION = [*DEFAULT, "--rules", "saturation"]
+NOVELTY = [*BARE, "--rules", "novelty"]
+# For texts that trip: what is measured is the work, not an early end.
+ON_AND_ON = [*DEFAULT, "--dry-run"]
 WORDS = ["wc", "-w"]
 BARE_LOOP = """
 import os, sys, orjson
@@ -54,12 +59,13 @@ print(chars)
 ONE_EVENT_FILTER = """
 import sys
 from loopcli.detector import Detector
-from loopcli.options import arm
+from loopcli.options import DEFAULT_RULES, arm
 from loopcli.readers.auto import reader
 from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.table import Configs
 from loopcli.watch import Watch
-config = SaturationConfig(max_response_chars=0)
-watch = Watch(reader("sse"), Detector(arm(["saturation"], config, past_trip=False)))
+configs = Configs(SaturationConfig(max_response_chars=0))
+watch = Watch(reader("sse"), Detector(arm(DEFAULT_RULES, configs, past_trip=False)))
 source = sys.stdin.buffer
 while data := source.readline() + source.readline():
     for _ in watch.feed(data):
@@ -171,14 +177,20 @@ def written(data: bytes) -> Iterator[Path]:
 
 
 def start_up(rounds: int) -> Row:
-    ours, theirs = versus(FILTER[:3], [sys.executable, "-c", "import click"], rounds=rounds * 3)
+    ours, theirs = versus(BARE, [sys.executable, "-c", "import click"], rounds=rounds * 3)
     return Row("start-up", "import click", ours, theirs, 1.5)
 
 
-def bulk(name: str, data: bytes, target: float | None, rounds: int) -> Row:
+def bulk(
+    name: str,
+    data: bytes,
+    target: float | None,
+    rounds: int,
+    command: Sequence[str] = tuple(DEFAULT),
+) -> list[str]:
     with written(data) as path:
-        ours, theirs = versus(FILTER, WORDS, path, {"LC_ALL": "C.UTF-8"}, rounds)
-    return Row(name, "wc -w", ours, theirs, target)
+        ours, theirs = versus(command, WORDS, path, {"LC_ALL": "C.UTF-8"}, rounds)
+    return Row(name, "wc -w", ours, theirs, target).cells()
 
 
 def streams(data: bytes, rounds: int) -> Iterator[Row]:
@@ -186,9 +198,9 @@ def streams(data: bytes, rounds: int) -> Iterator[Row]:
     with written(data) as path:
         # From a pipe: 64 KiB a read, whatever either side asks for.
         ours, theirs = versus(
-            FILTER, [*python, BARE_LOOP, str(64 * 1024)], path, rounds=rounds, piped=True
+            DEFAULT, [*python, BARE_LOOP, str(64 * 1024)], path, rounds=rounds, piped=True
         )
-        yield Row("SSE, 64 KiB a read", "bare loop", ours, theirs, 1.5)
+        yield Row("SSE, 64 KiB a read", "bare loop", ours, theirs, 2.0)
         one = [*python, ONE_EVENT_FILTER]
         ours, theirs = versus(one, [*python, ONE_EVENT_LOOP], path, rounds=rounds)
         yield Row("SSE, one event a read", "bare loop", ours, theirs, None)
@@ -198,7 +210,7 @@ def peak_memory(megabytes: int) -> int:
     """Return the filter's largest resident size in KiB over a stream of prose."""
     prose = b"The quick brown fox number %d jumps over the lazy dog once more. "
     block = b"".join(prose % n for n in range(15_000))[: 1 << 20]
-    command = [sys.executable, "-c", MEASURE, *FILTER]
+    command = [sys.executable, "-c", MEASURE, *ON_AND_ON]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
         assert child.stdout is not None
@@ -224,11 +236,14 @@ def main() -> None:
     library = library_text()
     prose = Path(__file__).parents[2].joinpath("fixtures/replies/clean/prose.txt").read_bytes()
     sse = b"".join(events(library[: 2 << 20].decode("utf-8", "replace"), 5))
+    prose *= 20_000_000 // len(prose)
     steps: list[Callable[[], Iterator[list[str]]]] = [
         lambda: iter([start_up(rounds).cells()]),
-        lambda: iter([bulk("bulk: library sources", library, 5.0, rounds).cells()]),
-        lambda: iter([bulk("bulk: prose", prose * (20_000_000 // len(prose)), None, 3).cells()]),
-        lambda: iter([bulk("bulk: tiles, saturated", b"0, 0, 1, " * 2_000_000, None, 3).cells()]),
+        lambda: iter([bulk("library sources", library, 7.0, rounds)]),
+        lambda: iter([bulk("  saturation alone", library, 5.0, rounds, SATURATION)]),
+        lambda: iter([bulk("  novelty alone", library, None, 3, NOVELTY)]),
+        lambda: iter([bulk("prose, again and again", prose, None, 3, ON_AND_ON)]),
+        lambda: iter([bulk("tiles, saturated", b"0, 0, 1, " * 2_000_000, None, 3, ON_AND_ON)]),
         lambda: (row.cells() for row in streams(sse, rounds)),
         lambda: iter([memory(64 if quick else 1024)]),
     ]
