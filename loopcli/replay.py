@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from loopcli.events import Lane, Text
 from loopcli.rules.base import Armed, Rule
-from loopcli.verdicts import Peak, Verdict
+from loopcli.verdicts import Peak, Verdict, share
 
 # What is judged at once. Words are split and then counted; when more of them
 # are made than the cache holds, both take half as long again.
@@ -58,7 +58,7 @@ class Row(NamedTuple):
     @property
     def share(self) -> float:
         """The peak as a share of its ceiling; a ceiling of 0 is reached at once."""
-        return self.peak / self.ceiling if self.ceiling else float(self.peak > 0)
+        return share(self.peak, self.ceiling)
 
 
 class _NoMarks:
@@ -107,13 +107,19 @@ class _Judged(NamedTuple):
     peak: Peak
     line: int | None
 
+    @property
+    def ceiling(self) -> int:
+        """The ceiling of the stretch that gave the peak."""
+        return self.rule.ceiling if self.peak.ceiling is None else self.peak.ceiling
+
 
 def _row(
     ident: str, label: str | None, onset: int | None, arm: Armed, judged: Sequence[_Judged]
 ) -> Row:
-    highest = max(judged, key=lambda one: one.peak.value, default=None)
+    highest = max(judged, key=lambda one: share(one.peak.value, one.ceiling), default=None)
     rule = arm.make() if highest is None else highest.rule  # a reply may say nothing at all
     peak = Peak() if highest is None else highest.peak
+    ceiling = rule.ceiling if highest is None else highest.ceiling
     lane, verdict = _first_trip(judged)
     return Row(
         id=ident,
@@ -124,8 +130,8 @@ def _row(
         words=sum(one.rule.words for one in judged),
         chars=sum(one.rule.chars for one in judged),
         peak=peak.value,
-        ceiling=rule.ceiling,
-        margin=rule.ceiling - peak.value,
+        ceiling=ceiling,
+        margin=ceiling - peak.value,
         peak_word=peak.word,
         peak_char=peak.char,
         peak_line=None if highest is None else highest.line,

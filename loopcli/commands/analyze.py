@@ -13,7 +13,7 @@ from loopcli.corpus import Settings
 from loopcli.errors import ConfigError
 from loopcli.measuring import Plan
 from loopcli.rules import table
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.base import Armed
 
 _HELP = {
     "help_option_names": ["-h", "--help"],
@@ -124,16 +124,18 @@ def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str)
 
 def _request(ctx: click.Context, params: dict[str, Any]) -> Request:
     names = options.chosen_rules(params["rules"], params["preset"])
-    config = options.saturation_config(ctx, params)
-    channels = options.chosen_channels(params["watch"])
-    armed = options.arm(names, config, past_trip=True, channels=channels)
+    configs = options.rule_configs(ctx, params)
+    chosen = options.chosen_channels(params["watch"])
+    armed = options.arm(names, configs, past_trip=True, channels=chosen)
+    # A sweep is the saturation rule's.
+    swept = frozenset(table.SATURATION.watches) if chosen is None else chosen
     return Request(
         paths=params["paths"],
         files0_from=params["files0_from"],
-        plan=Plan(armed, _settings(params), channels),
+        plan=Plan(armed, _settings(params), swept),
         names=names,
-        config=config,
-        settings=_described(names, config, sorted(channels)),
+        config=configs.saturation,
+        settings=_described(names, configs, armed),
         jobs=_number("--jobs", params["jobs"], least=1),
         format=params["format_"],
         top=_number("--top", params["top"]),
@@ -158,10 +160,14 @@ def _settings(params: dict[str, Any]) -> Settings:
 
 
 def _described(
-    names: tuple[str, ...], config: SaturationConfig, channels: list[Any]
+    names: tuple[str, ...], configs: table.Configs, armed: list[Armed]
 ) -> dict[str, Any]:
-    knobs = {knob.name: getattr(config, knob.name) for knob in table.SATURATION.knobs}
-    return {"watch": [str(channel) for channel in channels], **dict.fromkeys(names, knobs)}
+    described = {}
+    for name, arm in zip(names, armed, strict=True):
+        config = getattr(configs, name)
+        knobs = {knob.name: getattr(config, knob.name) for knob in table.RULES[name].knobs}
+        described[name] = {"watch": sorted(arm.channels), **knobs}
+    return described
 
 
 def _number(flag: str, text: str | None, least: int = 0) -> int | None:
