@@ -6,7 +6,6 @@ import json
 import random
 import re
 import sysconfig
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,7 +105,7 @@ def test_counters_are_found_late(name: str) -> None:
 def test_known_limits_and_the_knob_that_raises_them(name: str) -> None:
     text = next(s for s in SHAPES if s.name == name).text
     assert whole(text) is not None
-    assert whole(text, replace(CONFIG, period_letters=8000)) is None
+    assert whole(text, CONFIG._replace(period_letters=8000)) is None
 
 
 @pytest.mark.parametrize(
@@ -122,12 +121,12 @@ def test_known_limits_and_the_knob_that_raises_them(name: str) -> None:
 def test_each_kind_has_a_ceiling_that_can_be_set(knob: str, unit: str, kind: str) -> None:
     default = getattr(CONFIG, knob)
     for ceiling in (500, default, default * 2):
-        verdict = whole(PROSE + unit * 60_000, replace(CONFIG, **{knob: ceiling}))
+        verdict = whole(PROSE + unit * 60_000, CONFIG._replace(**{knob: ceiling}))
         assert verdict is not None
         assert verdict.facts["unit_kind"] == kind
         assert verdict.ceiling == max(ceiling, 150 * len(unit) if kind in ("art", "table") else 0)
     counted = "".join(f"Gate {n} is open, so go on. " for n in range(10, 3000))
-    fewer = whole(counted, replace(CONFIG, period_counter=2000))
+    fewer = whole(counted, CONFIG._replace(period_counter=2000))
     assert fewer is not None
     assert fewer.ceiling == 2000
 
@@ -135,7 +134,7 @@ def test_each_kind_has_a_ceiling_that_can_be_set(knob: str, unit: str, kind: str
 def test_copies_can_be_asked_for() -> None:
     unit = prose(random.Random(4), 200)
     for copies in (2, 3, 5):
-        verdict = whole(unit * 8, replace(CONFIG, period_copies=copies))
+        verdict = whole(unit * 8, CONFIG._replace(period_copies=copies))
         assert verdict is not None
         assert verdict.gauge == copies * len(unit)
         assert verdict.facts["copies"] == copies + 1

@@ -16,6 +16,7 @@ from helpers import cut, text_event
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loopcli.errors import ConfigError
 from loopcli.events import (
     Channel,
     Done,
@@ -126,6 +127,14 @@ def test_its_config_cannot_be_changed(name: str) -> None:
     for knob in table.RULES[name].knobs:
         with pytest.raises(AttributeError):
             setattr(config, knob.name, 1)
+
+
+@each_rule
+def test_it_refuses_a_zero_that_would_make_every_reply_a_loop(name: str) -> None:
+    for knob in table.RULES[name].knobs:
+        if knob.zero:
+            with pytest.raises(ConfigError, match=f"{knob.name} cannot be 0"):
+                ENTRIES[name].make(type(ENTRIES[name].config())(**{knob.name: 0}))
 
 
 @each_rule

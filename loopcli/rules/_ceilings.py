@@ -12,8 +12,8 @@ characters, a third of the lowest ceiling, were not looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import NamedTuple
 
 from loopcli.errors import ConfigError
 
@@ -52,14 +52,8 @@ class Kind(StrEnum):
 COUNTED = frozenset({Kind.DIALOGUE, Kind.COUNTER})
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodConfig:
-    """The knobs of the period rule: copied characters, the first copy not counted.
-
-    >>> PeriodConfig(period_letters=0)
-    Traceback (most recent call last):
-    loopcli.errors.ConfigError: period_letters cannot be 0
-    """
+class PeriodConfig(NamedTuple):
+    """The knobs of the period rule: copied characters, the first copy not counted."""
 
     # A stutter of 50 words of 12 characters, 600, is to stay quiet. Highest in
     # 606 clean replies 268; in other text 536 (six equal stack frames). Of 54,860
@@ -85,9 +79,6 @@ class PeriodConfig:
     # all: other text holds one certificate of 975 characters three times in a
     # row, 1,947 of 1,950.
     period_copies: int = 2
-
-    def __post_init__(self) -> None:
-        _refuse_zeros(self)
 
     @property
     def lowest(self) -> int:
@@ -126,14 +117,8 @@ class PeriodConfig:
         return NEVER
 
 
-@dataclass(frozen=True, slots=True)
-class NoveltyConfig:
-    """The knobs of the novelty rule.
-
-    >>> NoveltyConfig(novelty_words=0)
-    Traceback (most recent call last):
-    loopcli.errors.ConfigError: novelty_words cannot be 0
-    """
+class NoveltyConfig(NamedTuple):
+    """The knobs of the novelty rule."""
 
     # Late by design: a thousand words are some 6,000 characters. Highest: 7 in 600
     # clean replies, 15 in 6 hard negatives, 834 (generated tests) in other text.
@@ -142,12 +127,14 @@ class NoveltyConfig:
     # times in all.
     novelty_seen: int = 3
 
-    def __post_init__(self) -> None:
-        _refuse_zeros(self)
 
+def refuse_zeros(config: PeriodConfig | NoveltyConfig) -> None:
+    """Refuse a configuration under which every reply would be a loop.
 
-def _refuse_zeros(config: PeriodConfig | NoveltyConfig) -> None:
-    names = [field.name for field in fields(config)]
-    defects = [f"{name} cannot be 0" for name in names if getattr(config, name) < 1]
+    >>> refuse_zeros(NoveltyConfig(novelty_words=0))
+    Traceback (most recent call last):
+    loopcli.errors.ConfigError: novelty_words cannot be 0
+    """
+    defects = [f"{name} cannot be 0" for name, value in config._asdict().items() if value < 1]
     if defects:
         raise ConfigError(*defects)
