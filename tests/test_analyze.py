@@ -59,11 +59,31 @@ def peaks(found: Run) -> list[int]:
     return [row["peak"] for row in found.rows]
 
 
+def trips(found: Run) -> list[int | None]:
+    return [row["trip_char"] for row in found.rows]
+
+
+def one(text: str) -> tuple[tuple[str, str], ...]:
+    return (("one.txt", text),)
+
+
+def bag(words: int) -> str:
+    """The same few sentences in an order that has no period."""
+    sentences = ["Done with this one.", "It all looks fine to me.", "Let me look at it once more."]
+    state, chosen = 1, []
+    for _ in range(words):
+        state = (state * 1_103_515_245 + 12_345) % 2**31
+        chosen.append(sentences[state >> 16 & 1 if state & 64 else 2])
+    return " ".join(chosen)
+
+
 def ids(found: Run) -> list[str]:
     return [row["id"] for row in found.rows]
 
 
 NDJSON = ("--format", "jsonl")
+PERIOD = (*NDJSON, "--rules", "period", "one.txt")
+NOVELTY = (*NDJSON, "--rules", "novelty", "one.txt")
 LOOPS = ("--format", "jsonl", "runs/loop")
 OPTIONS = {
     "paths": Option(["more"], lambda off, on: len(on.rows) == len(off.rows) + 1),
@@ -96,6 +116,60 @@ OPTIONS = {
         ["--repeat-threshold", "64"], lambda off, on: peaks(on) != peaks(off)
     ),
     "min_offenders": Option(["--min-offenders", "3"], lambda off, on: max(peaks(on)) == 0),
+    "period_letters": Option(
+        ["--period-letters", "300"],
+        lambda off, on: (trips(off), trips(on)) == ([None], [308]),
+        PERIOD,
+        one(VOID * 60),
+    ),
+    "period_signs": Option(
+        ["--period-signs", "300"],
+        lambda off, on: (trips(off), trips(on)) == ([None], [302]),
+        PERIOD,
+        one("?!" * 200),
+    ),
+    "period_art": Option(
+        ["--period-art", "9000"],
+        lambda off, on: (trips(off), trips(on)) == ([2406], [9006]),
+        PERIOD,
+        one("|  |/\n" * 2000),
+    ),
+    "period_table": Option(
+        ["--period-table", "2000"],
+        lambda off, on: (trips(off), trips(on)) == ([None], [2114]),
+        PERIOD,
+        one("| open | no |\n" * 300),
+    ),
+    "period_data": Option(
+        ["--period-data", "2000"],
+        lambda off, on: (trips(off), trips(on)) == ([None], [2003]),
+        PERIOD,
+        one("0, " * 2000),
+    ),
+    "period_counter": Option(
+        ["--period-counter", "2000"],
+        lambda off, on: (trips(off), trips(on)) == ([None], [2025]),
+        PERIOD,
+        one("".join(f"Gate {n} is open, go on. " for n in range(100, 200))),
+    ),
+    "period_copies": Option(
+        ["--period-copies", "1000"],
+        lambda off, on: (trips(off), trips(on)) == ([648], [8008]),
+        PERIOD,
+        one(VOID * 1200),
+    ),
+    "novelty_words": Option(
+        ["--novelty-words", "100"],
+        lambda off, on: trips(off) == [None] != trips(on),
+        NOVELTY,
+        one(bag(150)),
+    ),
+    "novelty_seen": Option(
+        ["--novelty-seen", "1"],
+        lambda off, on: peaks(off)[0] < peaks(on)[0],
+        NOVELTY,
+        one(bag(150)),
+    ),
     "min_saturated_run": Option(
         ["--min-saturated-run", "300"],
         lambda off, on: (

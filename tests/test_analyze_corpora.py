@@ -140,6 +140,7 @@ print(done.returncode, kilobytes, done.stdout.decode())
 def test_a_line_of_a_gigabyte_takes_the_memory_of_a_small_one(tmp_path: Path) -> None:
     huge_line(tmp_path)
     args = [*COMMAND, "--format", "jsonl", "--max-response-chars", "0", "a.txt"]
+    args += ["--rules", "saturation"]
     found = subprocess.run(
         [sys.executable, "-c", MEASURED, *args],
         cwd=tmp_path,
@@ -194,6 +195,7 @@ def test_standard_input_among_files_in_several_processes(many: Path) -> None:
     assert "<stdin>#1" in {row["id"] for row in several.rows}
 
 
+JSONL = ("--format", "jsonl")
 DYING = """
 import os, signal, sys
 from loopcli import corpus
@@ -210,7 +212,18 @@ sys.exit(main(["analyze", *sys.argv[1:]]))
 
 def test_a_worker_that_dies_takes_one_file_with_it(many: Path) -> None:
     found = subprocess.run(
-        [sys.executable, "-c", DYING, "--jobs", "2", "--format", "jsonl", "loop", "clean"],
+        [
+            sys.executable,
+            "-c",
+            DYING,
+            "--rules",
+            "saturation",
+            "--jobs",
+            "2",
+            *JSONL,
+            "loop",
+            "clean",
+        ],
         cwd=many,
         env=environment(),
         capture_output=True,
