@@ -723,3 +723,11 @@ def test_any_json_in_any_place_never_raises(
 )
 def test_any_bytes_never_raise(data: bytes, name: str, sizes: list[int]) -> None:
     assert flat(read(data, sizes, name)) == flat(read(data, [], name))
+
+
+def test_a_chunk_that_only_the_standard_library_can_read_keeps_its_text() -> None:
+    """Infinity is no JSON to orjson; what tries such a chunk as a model of others must not show."""
+    odd = {**chunk(content="c"), "created": [float("inf")]}
+    documents = [{**d, "model": "m"} for d in (chunk(content="a"), chunk(content="b"), odd)]
+    lanes = said(*documents, {**chunk(content="d"), "model": "m"})
+    assert lanes == {Lane(): "abcd"}

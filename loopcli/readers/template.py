@@ -75,6 +75,11 @@ class Template:
         head, tail = self._raw[: found.start(1)], self._raw[found.end(1) :]
         # The proof that this was the text, and not the like of it elsewhere.
         original, delta["content"] = delta["content"], _PROBE
-        if orjson.loads(head + orjson.dumps(_PROBE) + tail) == doc:
+        try:
+            same = orjson.loads(head + orjson.dumps(_PROBE) + tail) == doc
+        except ValueError:  # only the standard library can read it
+            same = False
+        finally:
+            delta["content"] = original
+        if same:
             self._head, self._tail, self.choice = head, tail, choice
-        delta["content"] = original
