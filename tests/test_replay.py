@@ -110,6 +110,7 @@ def test_gates_take_a_reply_as_one() -> None:
     assert [failure.rule for failure in gates.labels(rows)] == ["saturation"]
 
 
+@settings(deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 60), max_size=9))
 def test_a_trace_does_not_depend_on_the_pieces(text: str, sizes: list[int]) -> None:
     whole = trace([(CONTENT, [text])], armed(SMALL))

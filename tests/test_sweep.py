@@ -96,6 +96,7 @@ def test_every_short_text_of_two_words() -> None:
     assert alone == expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40))
 def test_the_order_of_hashes_that_begin_alike(parts: list[tuple[int, int]]) -> None:
     ids = np.array([head << 48 | tail for head, tail in parts], np.uint64)
@@ -128,6 +129,7 @@ def check_tokens(text: str, found: Tokens) -> None:
     assert len(set(ids)) == len(set(names)) == len(set(zip(ids, names, strict=True)))
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=5), st.sampled_from([131, 150, 400, CHUNK_CHARS]))
 def test_tokens_equal_a_walk_over_the_characters(texts: list[str], chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -146,6 +148,7 @@ def test_slices(before: str, length: int, space: str) -> None:
         check_tokens(text, tokenise(text))
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("ab\0 "), max_size=60), st.integers(0, 60))
 def test_words_at(text: str, chars: int) -> None:
     assert tokenise(text).words_at(chars) == sum(end <= chars for _, _, end in walk(text))
