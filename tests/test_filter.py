@@ -182,7 +182,7 @@ STATUSES = {
     # Several at once: the worst is told.
     "6 over 3": Exit(6, "--dry-run", SSE_LOOP + ERROR, SENTENCE),
     "5 over 6": Exit(5, "", ERROR + b"data: {nope\n\n", "it broke"),
-    "1 over 3": Exit(1, "--report /dev/full", LOOP, SENTENCE),
+    "1 over 3": Exit(1, "--preset gg --report /dev/full", LOOP, SENTENCE),
 }
 
 
