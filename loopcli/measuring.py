@@ -20,12 +20,17 @@ MAX_SWEPT_CHARS = 64 << 20
 
 
 class Plan(NamedTuple):
-    """What to do with each reply: replay it through ``armed``, or sweep ``grid``."""
+    """What to do with each reply: replay it through ``armed``, or sweep ``grid``.
+
+    ``screened`` has replays pass quickly over what cannot matter, which needs
+    numpy and changes nothing but the time.
+    """
 
     armed: Sequence[Armed]
     settings: Settings
     channels: frozenset[Channel]
     grid: Grid | None = None
+    screened: bool = False
 
 
 class Seen(NamedTuple):
@@ -53,17 +58,21 @@ class Replayer:
     """Turns replies into rows."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self._settings, self._armed = plan.settings, plan.armed
+        if plan.screened:
+            from loopcli.sweep.screen import screened  # numpy is slow to import
+
+            self._armed = [screened(arm) for arm in plan.armed]
 
     def __call__(self, task: Task, /) -> list[Item]:
         """Return a row for each reply and rule, and the troubles between them."""
-        plan, items = self._plan, list[Item]()
+        items: list[Item] = []
         for file in task:
-            for found in corpus.read(file, plan.settings):
+            for found in corpus.read(file, self._settings):
                 if isinstance(found, Trouble):
                     items.append(found)
                 else:
-                    items += replay(found.id, found.lanes, plan.armed, found.label, found.onset)
+                    items += replay(found.id, found.lanes, self._armed, found.label, found.onset)
         return items
 
     def finish(self) -> None:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from loopcli.corpus import STDIN, File, Trouble
@@ -27,6 +28,8 @@ _TASK_BYTES = 1 << 20
 _TASK_FILES = 128
 # Below this one process is done before several have begun.
 _WORTH_PROCESSES = 8 << 20
+# Below this, importing numpy costs more than it saves.
+_WORTH_NUMPY = 4 << 20
 
 
 class Survey:
@@ -73,6 +76,8 @@ class Survey:
         self.total = sum(isinstance(item, File) for item in found)
         tasks, size = _tasks(found)
         jobs = self._jobs or (_cores() if size > _WORTH_PROCESSES else 1)
+        if size > _WORTH_NUMPY and find_spec("numpy") is not None:
+            self._plan = self._plan._replace(screened=True)
         jobs = min(jobs, sum(not isinstance(task, Trouble) for task in tasks))
         tick(0, self.total)
         with ExitStack() as stack:

@@ -44,6 +44,11 @@ class WordWindow:
         return len(self._ring) == self.width
 
     @property
+    def empty(self) -> bool:
+        """Whether no word has been seen."""
+        return not self._ring
+
+    @property
     def missing(self) -> int:
         """How many more words fill the window."""
         return self.width - len(self._ring)

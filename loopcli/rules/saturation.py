@@ -16,63 +16,35 @@ through stretches that hold words frequent enough to matter.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from loopcli.errors import ConfigError
 from loopcli.events import Event, Text
-from loopcli.rules._blocks import saturated_stretches
+from loopcli.rules._blocks import Screen, Stretch, saturated_stretches
+from loopcli.rules._saturation import SaturationConfig
 from loopcli.verdicts import LENGTH, REPETITION, Peak, Verdict
 from loopcli.window import WordWindow
 from loopcli.words import Spans, Splitter
+
+__all__ = ["NAME", "SaturationConfig", "SaturationRule"]
 
 NAME = "saturation"
 
 # Below this many words at once the batch path's fixed cost does not pay.
 _MIN_BATCH = 32
+# Below this many characters at once a screen costs more than it saves.
+_MIN_SCREENED = 2048
 # The batch path rebuilds the whole window at the end, so the window must not
 # be much wider than what arrived.
 _MAX_WINDOW_PER_WORD = 8
-
-
-@dataclass(frozen=True, slots=True)
-class SaturationConfig:
-    """The five knobs; the defaults are the document's figures.
-
-    >>> SaturationConfig(window_words=0)
-    Traceback (most recent call last):
-    loopcli.errors.ConfigError: window_words cannot be 0
-    """
-
-    # A phrase of a few words recurs dozens of times in 256; thousands of good
-    # words before a loop are soon out of sight. Also the least a reply must
-    # hold before the rule can fire.
-    window_words: int = 256
-    # More than 32 in 256 is more than an eighth of the window; ordinary prose
-    # gives its commonest word about 6 %.
-    repeat_threshold: int = 32
-    # One common word is ordinary text; a phrase is at least two.
-    min_offenders: int = 2
-    # About a 55x55 tilemap; the largest in gg's corpus, 1,504 entries, peaks at
-    # 1,409. 0 is the plain frequency rule.
-    min_saturated_run: int = 3000
-    # For a runaway without a period; a 2,000-line program is about 60,000
-    # characters. 0 turns the backstop off.
-    max_response_chars: int = 250_000
-
-    def __post_init__(self) -> None:
-        zero = ("window_words", "repeat_threshold", "min_offenders")
-        defects = [f"{knob} cannot be 0" for knob in zero if getattr(self, knob) < 1]
-        if defects:
-            raise ConfigError(*defects)
 
 
 class SaturationRule:
     """Measures the saturated run of one lane, in words; fires at ``min_saturated_run``.
 
     With ``past_trip`` the verdict is latched as ever but measuring goes on, so
-    that a replay learns the true peak.
+    that a replay learns the true peak. A ``screen`` makes that faster and
+    changes nothing else.
 
     >>> from loopcli.events import EventMarks, Lane
     >>> rule = SaturationRule()
@@ -86,18 +58,26 @@ class SaturationRule:
 
     name = NAME
 
-    def __init__(self, config: SaturationConfig | None = None, *, past_trip: bool = False) -> None:
+    def __init__(
+        self,
+        config: SaturationConfig | None = None,
+        *,
+        past_trip: bool = False,
+        screen: Screen | None = None,
+    ) -> None:
         self.config = config or SaturationConfig()
         self.verdict: Verdict | None = None
         self.words = 0
         self.chars = 0
         self._past_trip = past_trip
+        self._screen = screen
         self._splitter = Splitter()
         self._entered = WordWindow(self.config.window_words, self.config.repeat_threshold)
         # Words that have still to enter the window. A replay judges replies in a
         # few large pieces and seldom asks for it, and building it costs as much
         # as judging a page; a live stream keeps hashes only, at once.
         self._entering: Sequence[str] = ()
+        self._recent = ""  # the same, before anybody needed it as words
         self._run = 0
         self._run_word = 0
         # Where the run began, in characters; while its words are at hand it
@@ -111,9 +91,14 @@ class SaturationRule:
         return self._entered
 
     def _fill(self) -> None:
-        if self._entering:
-            self._entered.extend(self._entering)
+        if entering := self._unentered():
+            self._entered.extend(entering)
             self._entering = ()
+
+    def _unentered(self) -> Sequence[str]:
+        if self._recent:
+            self._entering, self._recent = Splitter().words(self._recent), ""
+        return self._entering
 
     @property
     def gauge(self) -> int:
@@ -155,6 +140,31 @@ class SaturationRule:
 
     def _judge(self, text: str, offset: int) -> None:
         """Judge the part of an event's text that stands at ``offset`` in it."""
+        screen, first = self._screen, not self.words
+        worth = screen is not None and len(text) >= _MIN_SCREENED
+        stretches = screen(self._splitter.pending, text, first) if screen and worth else None
+        if stretches is None:
+            self._look(text, offset)
+            return
+        at = 0
+        for stretch in stretches:
+            if stretch.words is None:
+                self._look(text[at : at + stretch.chars], offset + at)
+            else:
+                self._pass(stretch, stretch.words)
+            at += stretch.chars
+
+    def _pass(self, stretch: Stretch, words: int) -> None:
+        """Go past a stretch without looking at it."""
+        if words:
+            if not self._entered.empty:
+                self._entered = WordWindow(self.config.window_words, self.config.repeat_threshold)
+            self._entering, self._recent = (), stretch.recent
+        self._splitter.pending = stretch.pending
+        self.words += words
+        self.chars += stretch.chars
+
+    def _look(self, text: str, offset: int) -> None:
         words, spans = self._splitter.feed(text)
         many = len(words) >= _MIN_BATCH
         if many and self.config.window_words <= _MAX_WINDOW_PER_WORD * len(words):
@@ -184,9 +194,12 @@ class SaturationRule:
         return False
 
     def _batch(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
-        known = self._entering if len(self._entering) == self.config.window_words else ()
-        before, ended = self._entered if known else self._window, 0
-        missing = 0 if known else before.missing
+        known, ended = self._unentered(), 0
+        if len(known) < self.config.window_words and not self._entered.empty:
+            self._fill()
+            known = ()
+        before = self._entered
+        missing = self.config.window_words - len(known) if known else before.missing
         breadth = self.config.min_offenders
         for first, end in saturated_stretches(before, words, breadth, known):
             if self._run and first > ended:
@@ -205,7 +218,7 @@ class SaturationRule:
         if self._run and ended < len(words):
             self._end_run(partial(self._named_after, words[:ended]))
         width = self.config.window_words
-        self._entering = (words if len(words) >= width else [*known, *words])[-width:]
+        self._entering = (words if len(words) >= width else [*self._entering, *words])[-width:]
         if not self._past_trip:
             self._fill()
         return False
@@ -225,7 +238,7 @@ class SaturationRule:
     def _end_run(self, named: Callable[[], tuple[str, ...]]) -> None:
         if self._run > self._best.value:
             self._best = self._peak(self._run, named())
-        self._run = 0
+        self._run = self._run_word = self._run_char = 0
 
     def _peak(self, run: int, repeated: tuple[str, ...]) -> Peak:
         return Peak(run, self._run_word, self._locate_run(), repeated)

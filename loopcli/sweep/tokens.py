@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
+Codes = NDArray[np.uint8] | NDArray[np.uint32]
 
 SLICE_CHARS = 128
 """A run without whitespace is flushed when it reaches this many characters."""
@@ -116,12 +117,8 @@ def _tokenise_long(text: str) -> Tokens:
 def _tokenise_chunk(texts: list[str]) -> list[Tokens]:
     """Tokenise texts that together, with blanks around them, have at most CHUNK_CHARS."""
     joined = " ".join(["", *texts, ""])
-    codes: NDArray[np.uint8 | np.uint32]
-    if joined.isascii():
-        codes = np.frombuffer(joined.encode(), np.uint8)
-    else:
-        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
-    blank = _blank(codes)
+    codes = code_points(joined)
+    blank = blanks(codes)
     turns = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     sizes = np.array([len(text) for text in texts], np.int64)
     stops = np.cumsum(sizes + 1)  # of the texts, in `joined`
@@ -136,10 +133,19 @@ def _tokenise_chunk(texts: list[str]) -> list[Tokens]:
     ]
 
 
-def _blank(codes: NDArray[np.uint8 | np.uint32]) -> Flags:
+def code_points(text: str) -> Codes:
+    """The characters of a text as numbers, in a byte each where that holds them."""
+    if text.isascii():
+        return np.frombuffer(text.encode(), np.uint8)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
+
+
+def blanks(codes: Codes) -> Flags:
     """Which code points are Unicode White_Space."""
     blank: Flags = codes - codes.dtype.type(9) < 5  # unsigned: what is below 9 wraps around
     blank |= codes == 32
+    if codes.itemsize == 1:
+        return blank
     wide = np.flatnonzero(codes > 127)
     blank[wide] = _IS_WHITE_SPACE.take(codes[wide], mode="clip")
     return blank
@@ -169,7 +175,7 @@ def _words(starts: Ints, stops: Ints, text_stops: Ints) -> tuple[Ints, Ints, Int
     return first, np.minimum(full, stops), np.minimum(full, stops + 1)
 
 
-def _hashes(codes: NDArray[np.uint8 | np.uint32], starts: Ints, stops: Ints) -> Hashes:
+def _hashes(codes: Codes, starts: Ints, stops: Ints) -> Hashes:
     """Hashes of codes[start:stop], from one running sum over the whole chunk."""
     sums = np.zeros(len(codes) + 1, np.uint64)
     np.cumsum(np.multiply(codes, _POWERS[: len(codes)], dtype=np.uint64), out=sums[1:])

@@ -1,0 +1,39 @@
+"""The knobs of the saturation rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopcli.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class SaturationConfig:
+    """The five knobs; the defaults are the document's figures.
+
+    >>> SaturationConfig(window_words=0)
+    Traceback (most recent call last):
+    loopcli.errors.ConfigError: window_words cannot be 0
+    """
+
+    # A phrase of a few words recurs dozens of times in 256; thousands of good
+    # words before a loop are soon out of sight. Also the least a reply must
+    # hold before the rule can fire.
+    window_words: int = 256
+    # More than 32 in 256 is more than an eighth of the window; ordinary prose
+    # gives its commonest word about 6 %.
+    repeat_threshold: int = 32
+    # One common word is ordinary text; a phrase is at least two.
+    min_offenders: int = 2
+    # About a 55x55 tilemap; the largest in gg's corpus, 1,504 entries, peaks at
+    # 1,409. 0 is the plain frequency rule.
+    min_saturated_run: int = 3000
+    # For a runaway without a period; a 2,000-line program is about 60,000
+    # characters. 0 turns the backstop off.
+    max_response_chars: int = 250_000
+
+    def __post_init__(self) -> None:
+        zero = ("window_words", "repeat_threshold", "min_offenders")
+        defects = [f"{knob} cannot be 0" for knob in zero if getattr(self, knob) < 1]
+        if defects:
+            raise ConfigError(*defects)

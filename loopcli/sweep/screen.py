@@ -1,0 +1,139 @@
+"""Which stretches of a text cannot leave a window saturated, found without looking at its words.
+
+A word is known here by one byte, made of its length and three of its
+characters. Different words may share that byte, equal words always do: a count
+of bytes is never less than the count of a word. So where too few bytes are
+frequent no word is, and nothing else need be known of that stretch but how many
+words it has. In ordinary text that is nearly all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loopcli.rules._blocks import Stretch
+from loopcli.rules.base import Armed
+from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.sweep.tokens import SLICE_CHARS, Codes, Flags, Ints, blanks, code_points
+
+# Words are counted in rows of a quarter of the window: narrow rows follow the
+# window more closely, and each costs one more line of the table of counts.
+_ROWS_IN_WINDOW = 4
+_LEAST_ROW = 16
+_KEYS = 256
+# So few rows may as a whole have too few equal words for one window, which is
+# known at once.
+_FEW_ROWS = 16
+# Odd numbers without a pattern: what they are decides only how often keys are shared.
+_FIRST, _MIDDLE, _LAST, _LENGTH = (np.uint8(odd) for odd in (7, 139, 31, 77))
+
+
+class Screen:
+    """Parts texts into stretches that a saturation rule must look at, and those it need not."""
+
+    def __init__(self, config: SaturationConfig) -> None:
+        self._width = config.window_words
+        self._over = config.repeat_threshold + 1
+        self._breadth = config.min_offenders
+        self._row = max(_LEAST_ROW, self._width // _ROWS_IN_WINDOW)
+        # So many rows hold a window wherever it begins.
+        self._reach = -(-(self._width - 1) // self._row) + 1
+
+    def __call__(self, pending: str, text: str, first: bool) -> Sequence[Stretch] | None:
+        """Return the stretches of ``text``, in order, or ``None`` if all of it must be looked at.
+
+        ``pending`` is the unfinished word before it; ``first`` tells that no
+        word was complete before. A stretch to be looked at goes on for at least
+        one word after the last at which the window may be saturated.
+        """
+        joined = pending + text
+        codes = code_points(" " + joined)
+        blank = blanks(codes)
+        turns = (blank[1:] != blank[:-1]).nonzero()[0]  # in `joined`, which begins one later
+        starts, stops = turns[0::2], turns[1::2]
+        lengths = stops - starts[: len(stops)]
+        rest = len(joined) - int(starts[-1]) if len(starts) > len(stops) else 0
+        if max(lengths.max(initial=0), rest) >= SLICE_CHARS:
+            return None
+        keys = self._keys(codes, starts[: len(stops)] + 1, stops, lengths)
+        crowded = self._crowded(keys)
+        if not first:
+            crowded[: -(-self._width // self._row)] = True  # what came before is not known
+        return self._parts(joined, len(pending), starts, len(stops), rest, crowded)
+
+    def _keys(self, codes: Codes, first: Ints, last: Ints, lengths: Ints) -> NDArray[np.uint8]:
+        middle = (first + last) >> 1
+        low = codes.view(np.uint8)[:: codes.itemsize] if codes.itemsize > 1 else codes
+        keys = low[first] * _FIRST
+        keys += low[middle] * _MIDDLE
+        keys += low[last] * _LAST
+        keys += lengths.astype(np.uint8) * _LENGTH
+        return keys
+
+    def _crowded(self, keys: NDArray[np.uint8]) -> Flags:
+        """Tell for each row whether enough words may offend in a window that ends in it."""
+        rows = -(-len(keys) // self._row)
+        if rows <= _FEW_ROWS:
+            total = np.bincount(keys, minlength=_KEYS) // self._over
+            if total.sum() < self._breadth:
+                return np.zeros(rows, np.bool_)
+        places = np.arange(len(keys)) // self._row
+        places *= _KEYS
+        places += keys
+        counts = np.bincount(places, minlength=rows * _KEYS).astype(np.int32).reshape(rows, _KEYS)
+        sums = counts.copy()
+        for back in range(1, min(self._reach, rows)):
+            sums[back:] += counts[:-back]
+        crowded: Flags = sums.max(axis=1, initial=0) >= self._over
+        doubtful = crowded.nonzero()[0]
+        # A key may stand for as many words as its count allows.
+        crowded[doubtful] = (sums[doubtful] // self._over).sum(axis=1) >= self._breadth
+        return crowded
+
+    def _parts(
+        self, joined: str, lead: int, starts: Ints, words: int, rest: int, crowded: Flags
+    ) -> list[Stretch]:
+        parts: list[Stretch] = []
+        at = 0  # words in the parts so far
+        edge = lead  # where they end in `joined`
+
+        def quiet(until: int, end: int, pending: int) -> None:
+            nonlocal at, edge
+            stop = end - pending
+            recent = joined[starts[max(0, until - self._width)] : stop] if until else ""
+            parts.append(Stretch(end - edge, until - at, recent, joined[stop:end]))
+            at, edge = until, end
+
+        for begin, end in self._ranges(crowded, words):
+            if begin > at:
+                quiet(begin, int(starts[begin]), 0)
+            stop = int(starts[end]) if end < words else len(joined)
+            parts.append(Stretch(stop - edge, None, "", ""))
+            at, edge = end, stop
+        if edge < len(joined):
+            quiet(words, len(joined), rest)
+        return parts
+
+    def _ranges(self, crowded: Flags, words: int) -> list[tuple[int, int]]:
+        """Return the words to look at; between two ranges lies at least a window."""
+        ranges: list[tuple[int, int]] = []
+        for row in crowded.nonzero()[0].tolist():
+            begin, end = row * self._row, min((row + 1) * self._row + 1, words)
+            if ranges and begin - ranges[-1][1] < self._width:
+                ranges[-1] = ranges[-1][0], end
+            else:
+                ranges.append((begin, end))
+        return ranges
+
+
+def screened(arm: Armed) -> Armed:
+    """Return an armed rule that makes use of a screen, if it is one that can."""
+    rule = arm.make()
+    if not isinstance(rule, SaturationRule):
+        return arm
+    screen = Screen(rule.config)
+    return arm._replace(make=partial(SaturationRule, rule.config, past_trip=True, screen=screen))
