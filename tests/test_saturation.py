@@ -420,7 +420,7 @@ def test_zero_is_refused_with_its_consequence(knob: str, consequence: str) -> No
     assert defect.startswith(f"--{knob.replace('_', '-')} = `0`: ")
     assert consequence in defect
     with pytest.raises(ConfigError):
-        SaturationConfig(**{knob: 0})
+        SaturationRule(SaturationConfig(**{knob: 0}))
 
 
 def test_zero_means_something_for_the_run_and_the_backstop() -> None:

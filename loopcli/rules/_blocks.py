@@ -13,39 +13,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
 from loopcli.window import WordWindow
 from loopcli.words import word_hashes
 
 _Key = TypeVar("_Key", int, str)
-
-
-class Stretch(NamedTuple):
-    """A part of a text: ``words`` that nobody need look at, or ``None`` for a look at each.
-
-    Of what need not be looked at, ``recent`` is the text of the last words, as
-    many as a window holds or all that there have been, and ``pending`` the
-    unfinished word at its end.
-    """
-
-    chars: int
-    words: int | None
-    recent: str
-    pending: str
-
-
-class Screen(Protocol):
-    """Finds the stretches of a text that cannot leave a window saturated."""
-
-    def __call__(self, pending: str, text: str, first: bool, /) -> Sequence[Stretch] | None:
-        """Return the stretches of ``text`` in order; ``None`` if it is to be looked at as a whole.
-
-        ``pending`` is the unfinished word before it; ``first`` tells that no
-        word was complete before. What is to be looked at goes on for at least
-        one word after the last that may leave the window saturated.
-        """
-
 
 # A block shorter than this costs more to count than to step through.
 _MIN_BLOCK = 256

@@ -15,8 +15,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from loopcli.errors import ConfigError
-
 NEVER = 1 << 60
 # Units up to this long are looked for; memory is some ten times as much.
 REACH = 4096
@@ -126,15 +124,3 @@ class NoveltyConfig(NamedTuple):
     # A text that is quoted, or a draft that is revised twice, is written three
     # times in all.
     novelty_seen: int = 3
-
-
-def refuse_zeros(config: PeriodConfig | NoveltyConfig) -> None:
-    """Refuse a configuration under which every reply would be a loop.
-
-    >>> refuse_zeros(NoveltyConfig(novelty_words=0))
-    Traceback (most recent call last):
-    loopcli.errors.ConfigError: novelty_words cannot be 0
-    """
-    defects = [f"{name} cannot be 0" for name, value in config._asdict().items() if value < 1]
-    if defects:
-        raise ConfigError(*defects)

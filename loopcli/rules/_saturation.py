@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from loopcli.errors import ConfigError
+# Knobs for which 0 means something.
+MAY_BE_ZERO = frozenset({"min_saturated_run", "max_response_chars"})
 
 
-@dataclass(frozen=True, slots=True)
-class SaturationConfig:
-    """The five knobs; the defaults are the document's figures.
-
-    >>> SaturationConfig(window_words=0)
-    Traceback (most recent call last):
-    loopcli.errors.ConfigError: window_words cannot be 0
-    """
+class SaturationConfig(NamedTuple):
+    """The five knobs; the defaults are the document's figures."""
 
     # A phrase of a few words recurs dozens of times in 256; thousands of good
     # words before a loop are soon out of sight. Also the least a reply must
@@ -31,9 +26,3 @@ class SaturationConfig:
     # For a runaway without a period; a 2,000-line program is about 60,000
     # characters. 0 turns the backstop off.
     max_response_chars: int = 250_000
-
-    def __post_init__(self) -> None:
-        zero = ("window_words", "repeat_threshold", "min_offenders")
-        defects = [f"{knob} cannot be 0" for knob in zero if getattr(self, knob) < 1]
-        if defects:
-            raise ConfigError(*defects)

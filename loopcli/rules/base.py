@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from loopcli.errors import ConfigError
 from loopcli.events import Channel, Event
 from loopcli.verdicts import Peak, Verdict
 
@@ -55,3 +56,15 @@ class Armed(NamedTuple):
 
     make: Callable[[], Rule]
     channels: frozenset[Channel]
+
+
+def refuse_zeros(knobs: Mapping[str, int], but: Container[str] = ()) -> None:
+    """Refuse knobs under which every reply would be a loop; 0 means something for those in ``but``.
+
+    >>> refuse_zeros({"novelty_words": 0})
+    Traceback (most recent call last):
+    loopcli.errors.ConfigError: novelty_words cannot be 0
+    """
+    defects = [f"{name} cannot be 0" for name in knobs if knobs[name] < 1 and name not in but]
+    if defects:
+        raise ConfigError(*defects)

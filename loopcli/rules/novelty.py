@@ -17,8 +17,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from loopcli.events import Event, Text
-from loopcli.rules._ceilings import NoveltyConfig, refuse_zeros
+from loopcli.rules._ceilings import NoveltyConfig
 from loopcli.rules._groups import Group, extent, is_prose, joined, spaced
+from loopcli.rules.base import refuse_zeros
 from loopcli.verdicts import REPETITION, Peak, Verdict
 from loopcli.words import WordCounter
 
@@ -55,7 +56,7 @@ class NoveltyRule:
 
     def __init__(self, config: NoveltyConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or NoveltyConfig()
-        refuse_zeros(self.config)
+        refuse_zeros(self.config._asdict())
         self.verdict: Verdict | None = None
         self._past_trip = past_trip
         self._chars = 0

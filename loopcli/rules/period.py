@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from loopcli.events import Event, Text
-from loopcli.rules._ceilings import COUNTED, NEVER, REACH, PeriodConfig, refuse_zeros
+from loopcli.rules._ceilings import COUNTED, NEVER, REACH, PeriodConfig
 from loopcli.rules._tail import Hit, Probe, Tail
 from loopcli.rules._track import Track
+from loopcli.rules.base import refuse_zeros
 from loopcli.verdicts import REPETITION, Peak, Verdict, share
 from loopcli.words import WordCounter
 
@@ -79,7 +80,7 @@ class PeriodRule:
 
     def __init__(self, config: PeriodConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or PeriodConfig()
-        refuse_zeros(self.config)
+        refuse_zeros(self.config._asdict())
         self.verdict: Verdict | None = None
         self._past_trip = past_trip
         self._chars = 0

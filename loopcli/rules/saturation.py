@@ -17,14 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event, Text
-from loopcli.rules._blocks import Screen, Stretch, saturated_stretches
-from loopcli.rules._saturation import SaturationConfig
+from loopcli.rules._blocks import saturated_stretches
+from loopcli.rules._saturation import MAY_BE_ZERO, SaturationConfig
+from loopcli.rules.base import refuse_zeros
 from loopcli.verdicts import LENGTH, REPETITION, Peak, Verdict
 from loopcli.window import WordWindow
 from loopcli.words import Spans, Splitter
+
+if TYPE_CHECKING:
+    from loopcli.rules._screening import Screen, Stretch
 
 __all__ = ["NAME", "SaturationConfig", "SaturationRule"]
 
@@ -66,6 +70,7 @@ class SaturationRule:
         screen: Screen | None = None,
     ) -> None:
         self.config = config or SaturationConfig()
+        refuse_zeros(self.config._asdict(), but=MAY_BE_ZERO)
         self.verdict: Verdict | None = None
         self.words = 0
         self.chars = 0

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.rules._blocks import Stretch
+from loopcli.rules._screening import Stretch
 from loopcli.rules.base import Armed
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
 from loopcli.sweep.tokens import SLICE_CHARS, Codes, Flags, Ints, blanks, code_points
