@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from loopcli.replay import Row
+from loopcli.replay import ENDED, Row
 from loopcli.scoring import Outcome, detected
 
 CLEAN, LOOP = "clean", "loop"
@@ -49,7 +49,8 @@ def found(row: Row) -> bool:
 
 def tripped(row: Row) -> str:
     """Return a clause that says where a rule tripped."""
-    return f"{row.rule} trips ({row.verdict}) at word {row.trip_word}, character {row.trip_char}"
+    what = f"{row.verdict} that ended" if row.finding == ENDED else row.verdict
+    return f"{row.rule} trips ({what}) at word {row.trip_word}, character {row.trip_char}"
 
 
 def peaks(rows: Iterable[Row], limits: Mapping[str, int]) -> Iterator[Failure]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from loopcli.events import Lane, Text
 from loopcli.rules.base import Armed, Rule
-from loopcli.verdicts import Peak, Verdict, share
+from loopcli.verdicts import REPETITION, Peak, Region, Verdict, share
 
 # What is judged at once. Words are split and then counted; when more of them
 # are made than the cache holds, both take half as long again.
@@ -22,7 +22,18 @@ PIECE_CHARS = 64 * 1024
 # How much text is kept to tell at which line a stretch began.
 _KEPT_CHARS = 4 * 1024 * 1024
 
+# What a trip turned out to be.
+LOOP, ENDED = "loop", "ended"
+
 Lanes = Iterable[tuple[Lane, Iterable[str]]]
+
+
+class Place(NamedTuple):
+    """A repetition that reached its ceiling, in which channel, and on which line it began."""
+
+    channel: str
+    line: int | None
+    region: Region
 
 
 class Row(NamedTuple):
@@ -33,7 +44,10 @@ class Row(NamedTuple):
     ``peak_char`` count what came before the highest stretch, ``peak_line``
     counts lines from 1; ``repeated`` are its words. ``verdict`` is
     ``repetition`` or ``length``; ``trip_word`` and ``trip_char`` are the words
-    and characters read when it was stated. ``onset`` is the label's.
+    and characters read when it was stated: what a filter would have done.
+    ``finding`` is what only the whole reply tells of a repetition: ``loop`` if it
+    lasts to the end of its lane, ``ended`` if the lane goes on with something
+    else. ``places`` are where, for a rule that knows. ``onset`` is the label's.
     """
 
     id: str
@@ -54,6 +68,8 @@ class Row(NamedTuple):
     trip_channel: str | None
     trip_word: int | None
     trip_char: int | None
+    finding: str | None
+    places: tuple[Place, ...]
 
     @property
     def share(self) -> float:
@@ -91,9 +107,9 @@ def replay(
     for lane, pieces in lanes:
         watching = [at for at, arm in enumerate(armed) if lane.channel in arm.channels]
         rules = [armed[at].make() for at in watching]
-        lines = _judge(lane, pieces, rules) if rules else []
-        for at, rule, line in zip(watching, rules, lines, strict=True):
-            found[at].append(_Judged(lane, rule, rule.peak, line))
+        judged = _judge(lane, pieces, rules) if rules else []
+        for at, one in zip(watching, judged, strict=True):
+            found[at].append(one)
     return [
         _row(ident, label, onset, arm, judged) for arm, judged in zip(armed, found, strict=True)
     ]
@@ -106,6 +122,19 @@ class _Judged(NamedTuple):
     rule: Rule
     peak: Peak
     line: int | None
+    places: tuple[Place, ...]
+
+    @property
+    def finding(self) -> str | None:
+        """Whether what tripped the rule has ended."""
+        rule = self.rule
+        if rule.verdict is None or rule.verdict.kind != REPETITION:
+            return None
+        if self.places:
+            lasts = not all(place.region.ended for place in self.places)
+        else:
+            lasts = share(rule.gauge, rule.ceiling) >= 1
+        return LOOP if lasts else ENDED
 
     @property
     def ceiling(self) -> int:
@@ -121,6 +150,7 @@ def _row(
     peak = Peak() if highest is None else highest.peak
     ceiling = rule.ceiling if highest is None else highest.ceiling
     lane, verdict = _first_trip(judged)
+    findings = {one.finding for one in judged}
     return Row(
         id=ident,
         label=label,
@@ -140,6 +170,8 @@ def _row(
         trip_channel=None if lane is None else lane.channel.value,
         trip_word=None if verdict is None else verdict.words,
         trip_char=None if verdict is None else verdict.chars,
+        finding=next((kind for kind in (LOOP, ENDED) if kind in findings), None),
+        places=tuple(place for one in judged for place in one.places),
     )
 
 
@@ -148,8 +180,8 @@ def _first_trip(judged: Sequence[_Judged]) -> tuple[Lane | None, Verdict | None]
     return next(tripped, (None, None))
 
 
-def _judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[int | None]:
-    """Let rules see a whole lane; return at which line the peak of each began."""
+def _judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[_Judged]:
+    """Let rules see a whole lane."""
     text = _Recent()
     places: list[tuple[int | None, int | None]] = [(None, None)] * len(rules)
     for piece in _cut(pieces):
@@ -161,7 +193,19 @@ def _judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[int
             # At once: the text is not kept for long.
             if char is not None and char != places[at][0]:
                 places[at] = char, text.line(char)
-    return [line for _, line in places]
+    return [
+        _Judged(
+            lane,
+            rule,
+            rule.peak,
+            line,
+            tuple(
+                Place(lane.channel.value, text.line(region.onset_char), region)
+                for region in rule.regions
+            ),
+        )
+        for rule, (_, line) in zip(rules, places, strict=True)
+    ]
 
 
 def _cut(pieces: Iterable[str]) -> Iterator[str]:

@@ -73,6 +73,26 @@ class Peak(NamedTuple):
         return cls(**dict(state) | {"repeated": tuple(state["repeated"])})
 
 
+class Region(NamedTuple):
+    """A stretch that reached its ceiling, as far as it has come.
+
+    ``unit`` stands there ``copies`` times in full, each of ``period`` characters;
+    ``copied`` is the gauge. ``onset_char`` characters came before its first copy
+    and ``end_char`` before what followed it. ``ended`` says whether the reply has
+    gone on with something else since.
+    """
+
+    kind: str
+    unit: str
+    period: int
+    copies: int
+    copied: int
+    ceiling: int
+    onset_char: int
+    end_char: int
+    ended: bool
+
+
 def share(gauge: int, ceiling: int) -> float:
     """Return a gauge as a fraction of its ceiling; a ceiling of 0 is reached at once.
 

@@ -17,8 +17,8 @@ from samples import PROSE, QUIET, YES
 from fixtures.shapes import Shape, bag, code_block, prose, shapes
 from loopcli.rules._ceilings import REACH, Kind
 from loopcli.rules._kinds import kind_of
-from loopcli.rules.period import PeriodConfig, PeriodRule, Region
-from loopcli.verdicts import Verdict
+from loopcli.rules.period import PeriodConfig, PeriodRule
+from loopcli.verdicts import Region, Verdict
 
 CONFIG = PeriodConfig()
 SHAPES = shapes(seed=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from loopcli.replay import Row
+from loopcli.replay import Place, Row
 
 Record = Mapping[str, Any]
 
@@ -16,15 +16,29 @@ ROW_FIELDS = (
     *("id", "label", "onset", "rule", "channel", "words", "chars"),
     *("peak", "ceiling", "margin", "peak_word", "peak_char", "peak_line", "repeated"),
     *("verdict", "trip_channel", "trip_word", "trip_char"),
+    *("finding", "regions"),
 )
 
 
 def row_record(row: Row) -> dict[str, Any]:
     """Return a row as plain JSON."""
-    record = {name: getattr(row, name) for name in ROW_FIELDS}
+    record = {name: getattr(row, name) for name in ROW_FIELDS if name != "regions"}
     record["id"] = clean(row.id)
     record["repeated"] = [clean(word) for word in row.repeated]
+    record["regions"] = list(map(_region, row.places))
     return record
+
+
+def _region(place: Place) -> dict[str, Any]:
+    region = place.region._asdict()
+    kind, unit = region.pop("kind"), clean(region.pop("unit"))
+    return {
+        "channel": place.channel,
+        "line": place.line,
+        "unit": unit,
+        "unit_kind": kind,
+        **region,
+    }
 
 
 def clean(text: str) -> str:
@@ -57,4 +71,8 @@ def csv(records: Iterable[Record], fields: Sequence[str]) -> bytes:
 
 
 def _cell(value: object) -> object:
-    return " ".join(map(str, value)) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return " ".join(
+        orjson.dumps(item).decode() if isinstance(item, dict) else str(item) for item in value
+    )

@@ -10,10 +10,13 @@ from loopcli.gates import Failure
 from loopcli.output import records
 from loopcli.output.records import ROW_FIELDS, row_record
 from loopcli.output.table import UNDEFINED, figure, row_columns, table
-from loopcli.replay import Row
+from loopcli.output.text import escaped, shown
+from loopcli.replay import ENDED, Row
 from loopcli.scoring import Estimate, Score, score
 
 _LABELS = ("clean", "loop", None)
+# Of one reply, in a table; the formats for machines have all of them.
+_REGIONS_SHOWN = 3
 
 
 class Report(NamedTuple):
@@ -70,6 +73,7 @@ class Report(NamedTuple):
             "rules": {
                 rule: {
                     "trips": sum(row.verdict is not None for row in rows),
+                    "ended": sum(row.finding == ENDED for row in rows),
                     "peak": max(row.peak for row in rows),
                     "score": _score(score(gates.outcomes(rows))),
                 }
@@ -85,6 +89,7 @@ class Report(NamedTuple):
         text = table(list(map(row_record, picked)), columns, markdown=markdown) + "\n\n"
         if len(picked) < len(ranked):
             text += f"{len(ranked) - len(picked)} rows with lower peaks are not shown (--top 0).\n"
+        text += "".join(f"{line}\n" for row in picked for line in _ended(row))
         text += self._line(self._totals()) + "\n"
         if labels:
             text += "".join(_scored(rule, rows) + "\n" for rule, rows in rules.items())
@@ -94,7 +99,8 @@ class Report(NamedTuple):
         named = [f"{count} {name}" for name, count in totals["labels"].items() if name != "none"]
         named.append(f"{totals['labels']['none']} unlabelled")
         peaks = [
-            f"{found['trips']} trip, highest peak {found['peak']} ({rule})"
+            f"{found['trips']} trip{_of_these(found['ended'])}, "
+            f"highest peak {found['peak']} ({rule})"
             for rule, found in totals["rules"].items()
         ]
         parts = [
@@ -107,6 +113,23 @@ class Report(NamedTuple):
         if self.failures:
             parts.append(f"{len(self.failures)} gate failures")
         return "; ".join(parts)
+
+
+def _of_these(ended: int) -> str:
+    return f" ({ended} on what ended)" if ended else ""
+
+
+def _ended(row: Row) -> Iterator[str]:
+    """Yield a line for each repetition of a reply that ended before the reply did."""
+    ended = [place for place in row.places if place.region.ended]
+    for place in ended[:_REGIONS_SHOWN]:
+        region = place.region
+        where = f"characters {region.onset_char} to {region.end_char}"
+        if place.line is not None:
+            where += f", from line {place.line}"
+        yield f"{escaped(row.id)}: ended: {shown(region.unit)} {region.copies} times, {where}"
+    if len(ended) > _REGIONS_SHOWN:
+        yield f"{escaped(row.id)}: ended: {len(ended) - _REGIONS_SHOWN} more"
 
 
 def _score(found: Score) -> dict[str, Any]:

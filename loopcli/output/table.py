@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from loopcli.output.records import Record
 from loopcli.output.text import escaped, shown
+from loopcli.replay import ENDED
 
 UNDEFINED = "n/a"
 # Offending words that a table names, and how long each may be there.
@@ -45,6 +46,11 @@ def words(record: Record) -> str:
     return named + (" …" if len(repeated) > _WORDS else "")
 
 
+def _verdict(record: Record) -> str:
+    verdict: str = record["verdict"] or "no trip"
+    return f"{verdict}, ended" if record["finding"] == ENDED else verdict
+
+
 def row_columns(*, labels: bool, rules: bool) -> list[Column]:
     """Return the columns of a report; what is the same in every row need not be there."""
     columns = [Column("transcript", lambda record: record["id"], left=True)]
@@ -62,7 +68,7 @@ def row_columns(*, labels: bool, rules: bool) -> list[Column]:
         field("char", "peak_char"),
         field("line", "peak_line"),
         Column("repeating", words, left=True),
-        Column("verdict", lambda record: record["verdict"] or "no trip", left=True),
+        Column("verdict", _verdict, left=True),
         field("trip word", "trip_word"),
         field("trip char", "trip_char"),
     ]

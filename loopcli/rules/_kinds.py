@@ -58,6 +58,15 @@ _LIST = 256  # characters: nor are the constants of a list that are equal
 _ROW_WIDTH = 8  # characters: a narrower line is a word on its own, not a row of a grid
 
 
+def without_marks(text: str) -> str:
+    """A text without the marks of a chat template and without the blanks around it.
+
+    >>> without_marks("\\n<|im_end|>\\n"), without_marks("]\\n")
+    ('', ']')
+    """
+    return _MARKS.sub("", text).strip()
+
+
 def _has_letter(text: str) -> bool:
     return any(map(str.isalpha, text))
 

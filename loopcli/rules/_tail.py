@@ -33,7 +33,7 @@ _LEVELS = 3  # a run inside a row inside a block
 _TRACKS = 4  # distances that are followed at once
 _NOTABLE = 3  # a peak is kept from this part of the lowest ceiling on
 _BEFORE = 80  # kept from in front of the first copy
-_REGIONS = 32  # stretches beyond their ceiling that are remembered
+_REGIONS = 32  # stretches beyond their ceiling that are remembered: the first, and the last
 
 
 class Probe(NamedTuple):
@@ -91,6 +91,12 @@ class Tail:
     def slice(self, start: int, stop: int) -> str:
         """The characters between two absolute positions, as far as they are kept."""
         return self._text[max(start - self._base, 0) : max(stop - self._base, 0)]
+
+    def repeats(self, part: int) -> bool:
+        """Whether the text ends in a stretch that has come to this part of its ceiling."""
+        for track in self._tracks:
+            self._judge(track)
+        return any(t.broken < 0 and t.copied * part >= t.ceiling for t in self._tracks)
 
     def best(self) -> Track | None:
         """The live stretch that is nearest to its ceiling."""
@@ -232,8 +238,9 @@ class Tail:
         if track.copied < track.ceiling:
             return 0
         track.tripped = True
-        if len(self.regions) < _REGIONS:
-            self.regions.append(track)
+        if len(self.regions) == _REGIONS:
+            self.regions.pop()
+        self.regions.append(track)
         return max(track.zone + track.ceiling - track.score, track.known)
 
     def _judge(self, track: Track) -> None:

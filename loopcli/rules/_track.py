@@ -195,6 +195,20 @@ def _resumed(track: Track, text: str, here: int, damage: int) -> tuple[int, int]
     return None
 
 
+def goes_on(track: Track, copies: str, rest: str) -> bool:
+    """Whether a text that ends in ``rest`` has gone on with something else behind ``copies``.
+
+    Blanks and end marks are nothing else. While a broken stretch may still be taken up, what
+    came is something else unless at least half of it is a copy again.
+    """
+    from loopcli.rules._kinds import without_marks  # slow to import, and seldom needed
+
+    rest = without_marks(rest)
+    if rest and track.alive and track.broken >= 0:
+        return rest[len(rest) // 2 :] not in copies
+    return bool(rest)
+
+
 def mend_behind(track: Track, text: str, base: int, floor: int) -> None:
     """Follow a newly found stretch of a short unit back over damaged spots, with their price.
 

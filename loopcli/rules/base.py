@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from loopcli.errors import ConfigError
 from loopcli.events import Channel, Event
-from loopcli.verdicts import Peak, Verdict
+from loopcli.verdicts import Peak, Region, Verdict
 
 
 class Rule(Protocol):
@@ -40,6 +40,10 @@ class Rule(Protocol):
     @property
     def peak(self) -> Peak:
         """The highest the gauge has been."""
+
+    @property
+    def regions(self) -> Sequence[Region]:
+        """The stretches that reached their ceiling, of a rule that knows where one ends."""
 
     def update(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict from the moment the rule fires on."""

@@ -13,14 +13,14 @@ Source: our own; it finds what the period rule cannot, and finds it late.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loopcli.events import Event, Text
 from loopcli.rules._ceilings import NoveltyConfig
 from loopcli.rules._groups import Group, extent, is_prose, joined, spaced
 from loopcli.rules.base import refuse_zeros
-from loopcli.verdicts import REPETITION, Peak, Verdict
+from loopcli.verdicts import REPETITION, Peak, Region, Verdict
 from loopcli.words import WordCounter
 
 NAME = "novelty"
@@ -53,6 +53,7 @@ class NoveltyRule:
     """
 
     name = NAME
+    regions: Sequence[Region] = ()
 
     def __init__(self, config: NoveltyConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or NoveltyConfig()

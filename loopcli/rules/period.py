@@ -12,14 +12,14 @@ Source: our own, measured on public recordings of looping and of good replies.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from loopcli.events import Event, Text
 from loopcli.rules._ceilings import COUNTED, NEVER, REACH, PeriodConfig
 from loopcli.rules._tail import Hit, Probe, Tail
-from loopcli.rules._track import Track
+from loopcli.rules._track import Track, goes_on
 from loopcli.rules.base import refuse_zeros
-from loopcli.verdicts import REPETITION, Peak, Verdict, share
+from loopcli.verdicts import REPETITION, Peak, Region, Verdict, share
 from loopcli.words import WordCounter
 
 NAME = "period"
@@ -34,28 +34,10 @@ _FAR = Probe(grid=1024, needle=128, reach=REACH)
 _COUNTERS = Probe(grid=1024, needle=96, reach=1024)
 # Characters of a unit that a verdict holds; a reader knows it again by these.
 _SHOWN = 200
-
-
-class Region(NamedTuple):
-    """A stretch that reached its ceiling, as far as it has come.
-
-    ``onset_char`` characters came before its first copy and ``end_char`` before
-    what followed it. ``copied`` is the gauge: characters that repeat what stood
-    one period before, less a price for damage.
-    """
-
-    kind: str
-    unit: str
-    period: int
-    copied: int
-    ceiling: int
-    onset_char: int
-    end_char: int
-
-    @property
-    def copies(self) -> int:
-        """How often the unit stands there in full."""
-        return (self.end_char - self.onset_char) // self.period
+# What repeats this part of its ceiling after a stretch that passed its own is the
+# same loop, which has changed its unit: 435 of 640 in the one recording that does.
+# A divider or a few closing brackets are not.
+_ANEW = 3
 
 
 class PeriodRule:
@@ -124,12 +106,19 @@ class PeriodRule:
     def regions(self) -> list[Region]:
         """The stretches that reached their ceiling, in order; one within another is left out."""
         self._catch_up()
-        found = [_region(t) for t in (*self._exact.regions, *self._masked.regions) if t.shown]
+        found = [
+            _region(track, tail)
+            for tail in (self._exact, self._masked)
+            for track in tail.regions
+            if track.shown
+        ]
         found.sort(key=lambda region: (region.onset_char, -region.end_char))
         kept: list[Region] = []
         for region in found:
             if not kept or region.end_char > kept[-1].end_char:
                 kept.append(region)
+        if kept and (self._exact.repeats(_ANEW) or self._masked.repeats(_ANEW)):
+            kept[-1] = kept[-1]._replace(ended=False)
         return kept
 
     def update(self, event: Event) -> Verdict | None:
@@ -263,9 +252,20 @@ def _peak_of(verdict: Verdict) -> Peak:
     return Peak(verdict.gauge, None, verdict.onset_char, verdict.repeated, verdict.ceiling)
 
 
-def _region(track: Track) -> Region:
-    unit, period = _shown(track.shown), len(track.unit)
-    return Region(track.kind, unit, period, track.copied, track.ceiling, track.onset, track.end)
+def _region(track: Track, tail: Tail) -> Region:
+    period, rest = len(track.unit), tail.slice(track.end, tail.total)
+    copies = tail.slice(track.end - 2 * period - len(rest), track.end)
+    return Region(
+        kind=track.kind,
+        unit=_shown(track.shown),
+        period=period,
+        copies=(track.end - track.onset) // period,
+        copied=track.copied,
+        ceiling=track.ceiling,
+        onset_char=track.onset,
+        end_char=track.end,
+        ended=goes_on(track, copies, rest),
+    )
 
 
 def _shown(unit: str) -> str:

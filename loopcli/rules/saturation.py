@@ -23,7 +23,7 @@ from loopcli.events import Event, Text
 from loopcli.rules._blocks import saturated_stretches
 from loopcli.rules._saturation import MAY_BE_ZERO, SaturationConfig
 from loopcli.rules.base import refuse_zeros
-from loopcli.verdicts import LENGTH, REPETITION, Peak, Verdict
+from loopcli.verdicts import LENGTH, REPETITION, Peak, Region, Verdict
 from loopcli.window import WordWindow
 from loopcli.words import Spans, Splitter
 
@@ -61,6 +61,7 @@ class SaturationRule:
     """
 
     name = NAME
+    regions: Sequence[Region] = ()
 
     def __init__(
         self,
