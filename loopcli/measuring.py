@@ -12,7 +12,9 @@ from loopcli.replay import Row, replay
 from loopcli.rules.base import Armed
 
 if TYPE_CHECKING:
-    from loopcli.sweep.grid import Grid
+    from loopcli.sweep.grid import Grid, RuleGrid
+    from loopcli.sweep.reruns import Reruns
+    from loopcli.sweep.rows import Rows
     from loopcli.sweep.tally import Tally
 
 # A sweep holds a reply as a whole, and several columns of numbers with it.
@@ -22,14 +24,15 @@ MAX_SWEPT_CHARS = 64 << 20
 class Plan(NamedTuple):
     """What to do with each reply: replay it through ``armed``, or sweep ``grid``.
 
+    A sweep judges the lanes of ``channels``.
     ``screened`` has replays pass quickly over what cannot matter, which needs
     numpy and changes nothing but the time.
     """
 
     armed: Sequence[Armed]
     settings: Settings
-    channels: frozenset[Channel]
-    grid: Grid | None = None
+    channels: frozenset[Channel] = frozenset()
+    grid: Grid | RuleGrid | None = None
     screened: bool = False
 
 
@@ -50,7 +53,7 @@ class Worker(Protocol):
     def __call__(self, task: Task, /) -> list[Item]:
         """Return what is in files, in order."""
 
-    def finish(self) -> Tally | None:
+    def finish(self) -> Rows | None:
         """Return what was kept."""
 
 
@@ -83,12 +86,10 @@ class Sweeper:
     """Sweeps a grid over replies, and keeps the tally."""
 
     def __init__(self, plan: Plan) -> None:
-        # Here and not above: only a sweep needs numpy.
-        from loopcli.sweep.tally import Label, Tally
+        from loopcli.sweep.rows import Label
 
-        assert plan.grid is not None
         self._plan = plan
-        self._tally = Tally(plan.grid)
+        self._rows = _rows(plan.grid)
         self._labels = {"clean": Label.CLEAN, "loop": Label.LOOP, None: Label.NONE}
 
     def __call__(self, task: Task, /) -> list[Item]:
@@ -108,13 +109,27 @@ class Sweeper:
                     message = f"more than {MAX_SWEPT_CHARS} characters are too many for a sweep"
                     return Trouble(found.id, "", message)
                 lanes.append(text)
-        self._tally.add(lanes, self._labels[found.label], found.onset)
+        self._rows.add(lanes, self._labels[found.label], found.onset)
         return Seen(found.id, found.label)
 
-    def finish(self) -> Tally:
-        """Return the tally, ready to be sent."""
-        self._tally.flush()
-        return self._tally
+    def finish(self) -> Rows:
+        """Return what was kept, ready to be sent."""
+        self._rows.flush()
+        return self._rows
+
+
+def _rows(grid: Grid | RuleGrid | None) -> Tally | Reruns:
+    """Return what collects the figures of a grid."""
+    from loopcli.sweep.grid import Grid
+
+    if isinstance(grid, Grid):
+        from loopcli.sweep.tally import Tally  # the one that needs numpy
+
+        return Tally(grid)
+    from loopcli.sweep.reruns import Reruns
+
+    assert grid is not None
+    return Reruns(grid)
 
 
 def _joined(pieces: Iterable[str]) -> str | None:

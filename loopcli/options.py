@@ -113,14 +113,22 @@ def rule_configs(ctx: click.Context, params: Mapping[str, str | None]) -> Config
     return table.configs(written)
 
 
-def warning(ctx: click.Context, names: Iterable[str], configs: Configs) -> str:
-    """Return what the knobs deserve to be warned of, or nothing."""
+def warning(
+    ctx: click.Context, names: Iterable[str], configs: Configs, swept: Iterable[str] | None = None
+) -> str:
+    """Return what the knobs deserve to be warned of, or nothing.
+
+    ``names`` are the rules that judge. In a sweep, ``swept`` are the knobs whose
+    values do not come from their flags.
+    """
     armed = set(names)
+    why = "armed" if swept is None else "swept"
     idle = [
-        f"{knob.flag} changes nothing, because the {entry.name} rule is not armed"
+        f"{knob.flag} changes nothing, because "
+        + (f"the {entry.name} rule is not {why}" if entry.name not in armed else "it is swept")
         for entry in table.RULES.values()
         for knob in entry.knobs
-        if entry.name not in armed
+        if (entry.name not in armed or knob.name in (swept or ()))
         and ctx.get_parameter_source(knob.name) is ParameterSource.COMMANDLINE
     ]
     told = table.saturation_warning(configs.saturation) if "saturation" in armed else ""

@@ -19,7 +19,7 @@ from loopcli.replay import Row
 from loopcli.status import Status
 
 if TYPE_CHECKING:
-    from loopcli.sweep.tally import Tally
+    from loopcli.sweep.rows import Rows
     from loopcli.workers import Crew
 
 # A task: so much that handing it over costs nothing, so little that the
@@ -40,7 +40,7 @@ class Survey:
         self._jobs = jobs
         self.rows: list[Row] = []
         self.seen: list[Seen] = []
-        self.tally: Tally | None = None
+        self.tally: Rows | None = None
         self.statuses: list[Status] = []
         self.troubles: list[Trouble] = []
         self.interrupted = False
@@ -171,7 +171,7 @@ class Survey:
             message += ", and all that it had swept is lost"
         return [Trouble(file.path, "", message) for file in task]
 
-    def _keep(self, tallies: Iterable[Tally | None]) -> None:
+    def _keep(self, tallies: Iterable[Rows | None]) -> None:
         for tally in tallies:
             if self.tally is None:
                 self.tally = tally

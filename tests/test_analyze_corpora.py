@@ -170,6 +170,8 @@ def many(tmp_path: Path) -> Path:
         ["--check", "--format", "json"],
         ["--sweep", "min-saturated-run=300,600", "--sweep", "window-words=64,128"],
         ["--suggest", "--format", "json"],
+        ["--rules", "novelty", "--suggest", "--format", "json"],
+        ["--rules", "period", "--sweep", "period-letters=300,900"],
     ],
 )
 def test_any_number_of_processes_gives_the_same(args: list[str], many: Path) -> None:

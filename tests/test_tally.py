@@ -15,7 +15,8 @@ import loopcli.sweep.tally as tally_module
 from loopcli.scoring import Outcome, detected, score
 from loopcli.sweep.cells import SweepResult, sweep
 from loopcli.sweep.grid import Grid, Knobs
-from loopcli.sweep.tally import Label, Row, Tally
+from loopcli.sweep.rows import Label, Row
+from loopcli.sweep.tally import Tally
 from loopcli.sweep.tokens import Tokens, tokenise
 
 Reply = tuple[list[str], Label, int | None]
@@ -59,6 +60,7 @@ def expected(replies: list[Reply], knobs: Knobs) -> Row:
     return Row(
         knobs=knobs,
         clean_peak=max(peaks, default=None),
+        clean_ceiling=knobs.min_saturated_run if peaks else None,
         clean_trips=trips[Label.CLEAN],
         loop_trips=trips[Label.LOOP],
         other_trips=trips[Label.NONE],

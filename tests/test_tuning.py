@@ -21,8 +21,9 @@ from loopcli.rules.base import Armed
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
 from loopcli.sweep.cells import sweep
 from loopcli.sweep.grid import Grid, Knobs
+from loopcli.sweep.rows import Label
 from loopcli.sweep.suggest import ITEMS, suggest
-from loopcli.sweep.tally import Label, Tally
+from loopcli.sweep.tally import Tally
 from loopcli.sweep.tokens import tokenise
 
 NOW = Knobs(256, 32, 2, 3000, 250_000)
@@ -116,7 +117,7 @@ def brute_force(replies: list[tuple[str, Label, int | None]], headroom: float) -
 
 
 def test_the_grid_of_a_suggestion_holds_the_figures_of_the_document() -> None:
-    assert NOW in set(Grid.from_items(ITEMS, NOW))
+    assert NOW in set(Grid.from_items(ITEMS["saturation"], NOW))
 
 
 def labelled(folder: Path) -> None:

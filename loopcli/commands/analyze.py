@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -65,7 +66,7 @@ _EXCLUDED = {
     "--sweep",
     metavar="KNOB=VALUES",
     multiple=True,
-    help="Try values of a knob: 1,2,3 or from:to:step; again for more knobs.",
+    help="Try values of a knob: 1,2,3 or from:to:step; again for more knobs of the same rule.",
 )
 @click.option("--suggest", is_flag=True, help="Name the knobs that the labels speak for.")
 @click.option(
@@ -99,7 +100,7 @@ def analyze(ctx: click.Context, /, **params: Any) -> int:
     """
     job = next((name for name in ("trace", "suggest", "sweep") if params[name]), "")
     _refuse_contradictions(ctx, params, job)
-    request = _request(ctx, params)
+    request = _request(ctx, params, job)
     if job == "trace":
         from loopcli.commands.tracing import run
     elif job:
@@ -122,25 +123,28 @@ def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str)
             raise click.UsageError(other if job else f"{flag} goes with --suggest")
 
 
-def _request(ctx: click.Context, params: dict[str, Any]) -> Request:
+def _request(ctx: click.Context, params: dict[str, Any], job: str) -> Request:
     names = options.chosen_rules(params["rules"], params["preset"])
     configs = options.rule_configs(ctx, params)
     chosen = options.chosen_channels(params["watch"])
     armed = options.arm(names, configs, past_trip=True, channels=chosen)
-    # A sweep is the saturation rule's.
-    swept = frozenset(table.SATURATION.watches) if chosen is None else chosen
+    swept = _swept(params["sweep"], names) if job in ("sweep", "suggest") else ""
+    # A suggestion is near the knobs in use, so their flags say something to it.
+    tried = None if not swept else _tried(params["sweep"]) if job == "sweep" else ()
     return Request(
         paths=params["paths"],
         files0_from=params["files0_from"],
-        plan=Plan(armed, _settings(params), swept),
+        plan=Plan(armed, _settings(params)),
         names=names,
-        config=configs.saturation,
+        configs=configs,
+        warning=options.warning(ctx, [swept] if swept else names, configs, tried),
         settings=_described(names, configs, armed),
         jobs=_number("--jobs", params["jobs"], least=1),
         format=params["format_"],
         top=_number("--top", params["top"]),
         trace=params["trace"],
         sweep=params["sweep"],
+        swept=swept,
         suggest=params["suggest"],
         headroom=_headroom(params["headroom"]),
         check=params["check"],
@@ -149,6 +153,22 @@ def _request(ctx: click.Context, params: dict[str, Any]) -> Request:
         update_baseline=params["update_baseline"],
         junit=params["junit"],
     )
+
+
+def _swept(items: Sequence[str], names: tuple[str, ...]) -> str:
+    """Return the rule that a sweep is of; without items it is the first one armed."""
+    from loopcli.sweep.grid import swept_rule
+
+    rule = swept_rule(items) or names[0]
+    if rule not in names:
+        raise ConfigError(f"--sweep {items[0]}: the {rule} rule is not armed (--rules)")
+    return rule
+
+
+def _tried(items: Sequence[str]) -> list[str]:
+    from loopcli.sweep.grid import parse_sweep
+
+    return [parse_sweep(item)[0] for item in items]
 
 
 def _settings(params: dict[str, Any]) -> Settings:

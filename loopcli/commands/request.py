@@ -11,8 +11,7 @@ from loopcli import corpus
 from loopcli.corpus import Trouble
 from loopcli.measuring import Plan
 from loopcli.output.text import escaped
-from loopcli.rules import table
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.table import Configs
 from loopcli.status import Status, worst
 from loopcli.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
 from loopcli.survey import Survey
@@ -27,19 +26,25 @@ TABLE_ROWS = 100
 
 
 class Request(NamedTuple):
-    """The command line, understood. ``settings`` says the same of rules and channels as JSON."""
+    """The command line, understood.
+
+    ``settings`` says the same of rules and channels as JSON. ``swept`` is the rule
+    whose knobs a sweep or a suggestion tries.
+    """
 
     paths: Sequence[str]
     files0_from: str | None
     plan: Plan
     names: Sequence[str]
-    config: SaturationConfig
+    configs: Configs
+    warning: str
     settings: Mapping[str, Any]
     jobs: int | None
     format: str
     top: int | None
     trace: str | None
     sweep: Sequence[str]
+    swept: str
     suggest: bool
     headroom: float
     check: bool
@@ -75,9 +80,8 @@ class Teller:
 
     def survey(self, request: Request, plan: Plan) -> Survey:
         """Go over the corpus; what is wrong with it is told on the way."""
-        warning = table.saturation_warning(request.config)
-        if warning and "saturation" in request.names:
-            self.line(f"warning: {warning}")
+        if request.warning:
+            self.line(f"warning: {request.warning}")
         survey = Survey(plan, request.jobs)
         if sys.stderr is not None and sys.stderr.isatty():
             from loopcli.output.bar import Bar

@@ -4,47 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from loopcli.commands.request import Request, Teller
 from loopcli.errors import ConfigError
 from loopcli.output import records, tuning
 from loopcli.output.table import table
-from loopcli.rules import table as rule_table
 from loopcli.status import Status
 from loopcli.survey import Survey
-from loopcli.sweep.grid import Grid, Knobs
+from loopcli.sweep.grid import Grid, Knobs, RuleGrid, parse_sweep
+from loopcli.sweep.rows import Combination, Label, Row, Rows
 from loopcli.sweep.suggest import ITEMS, Suggestion, suggest
-
-if TYPE_CHECKING:
-    from loopcli.sweep.tally import Row, Tally
 
 
 def run(request: Request) -> int:
     """Sweep the corpus and print the grid, or the front; return the exit status."""
-    if "saturation" not in request.names:
-        raise ConfigError("--sweep and --suggest are for the saturation rule, which is not armed")
-    grid = _grid(request)
+    channels = request.plan.armed[request.names.index(request.swept)].channels
+    plan = request.plan._replace(grid=_grid(request), channels=channels)
     teller = Teller()
-    survey = teller.survey(request, request.plan._replace(grid=grid))
-    tally = survey.tally
-    if tally is None:
+    survey = teller.survey(request, plan)
+    kept = survey.tally
+    if kept is None:
         return teller.end(survey, b"", [Status.TROUBLE])
     if request.suggest:
-        return _suggest(request, tally, teller, survey)
-    return teller.end(survey, _swept(request, list(tally.rows()), _labelled(tally)))
+        return _suggest(request, kept, teller, survey)
+    return teller.end(survey, _swept(request, list(kept.rows()), _labelled(kept)))
 
 
-def _now(request: Request) -> Knobs:
+def _now(request: Request) -> Combination:
     """Return the knobs in use."""
-    return Knobs(*(getattr(request.config, knob.name) for knob in rule_table.SATURATION.knobs))
+    configs = request.configs
+    if request.swept == "saturation":
+        return Knobs(*(getattr(configs.saturation, name) for name in Knobs._fields))
+    return configs.period if request.swept == "period" else configs.novelty
 
 
-def _grid(request: Request) -> Grid:
+def _grid(request: Request) -> Grid | RuleGrid:
     """Return the grid asked for; a suggestion has one of its own."""
+    items, now = request.sweep or ITEMS[request.swept], _now(request)
+    if not isinstance(now, Knobs):
+        return RuleGrid.from_items(items, now)
     if find_spec("numpy") is None:
         raise ConfigError("--sweep and --suggest need numpy: pip install 'loopcheck[sweep]'")
-    return Grid.from_items(request.sweep or ITEMS, _now(request))
+    return Grid.from_items(items, now)
 
 
 def _swept(request: Request, rows: Sequence[Row], labelled: bool) -> bytes:
@@ -55,10 +56,15 @@ def _swept(request: Request, rows: Sequence[Row], labelled: bool) -> bytes:
     if request.format == "jsonl":
         return records.json_lines("combination", shown)
     if request.format == "csv":
-        return records.csv(shown, tuning.SWEEP_FIELDS)
-    columns = tuning.sweep_columns(labels=labelled)
+        return records.csv(shown, tuning.sweep_fields(_now(request)))
+    columns = tuning.sweep_columns(request.swept, _tried(request), labels=labelled)
     text = table(shown, columns, markdown=request.format == "markdown")
     return f"{text}\n\n{len(rows)} combinations\n".encode()
+
+
+def _tried(request: Request) -> list[str]:
+    """Return the knobs of which values were tried."""
+    return [parse_sweep(item)[0] for item in request.sweep or ITEMS[request.swept]]
 
 
 def _best(rows: Sequence[Row]) -> list[Row]:
@@ -71,15 +77,11 @@ def _best(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=cost)
 
 
-def _labelled(tally: Tally) -> bool:
-    from loopcli.sweep.tally import Label
-
+def _labelled(tally: Rows) -> bool:
     return tally.count(Label.CLEAN) + tally.count(Label.LOOP) > 0
 
 
-def _suggest(request: Request, tally: Tally, teller: Teller, survey: Survey) -> int:
-    from loopcli.sweep.tally import Label
-
+def _suggest(request: Request, tally: Rows, teller: Teller, survey: Survey) -> int:
     if not _labelled(tally):
         teller.line("--suggest: no transcript is labelled, so nothing speaks for any knobs")
         return teller.end(survey, b"", [Status.TROUBLE])
@@ -108,12 +110,13 @@ def _front(request: Request, found: Sequence[Suggestion], counts: str) -> bytes:
     if request.format == "jsonl":
         return records.json_lines("suggestion", front)
     if request.format == "csv":
-        return records.csv(front, tuning.FRONT_FIELDS)
+        return records.csv(front, tuning.front_fields(_now(request)))
     markdown = request.format == "markdown"
+    columns = tuning.front_columns(request.swept, _tried(request))
     text = f"{counts}; headroom {request.headroom:g}; fewest missed loops first\n\n"
-    text += table(front, tuning.front_columns(), markdown=markdown) + "\n"
+    text += table(front, columns, markdown=markdown) + "\n"
     if best is not None:
         fence = ("```\n", "```\n") if markdown else ("", "")
-        block = f"{tuning.flags(best)}\n\n{tuning.config(best)}"
+        block = f"{tuning.flags(best)}\n\n{tuning.config(request.swept, best)}"
         text += f"\nThe first of them:\n\n{fence[0]}{block}{fence[1]}"
     return text.encode()

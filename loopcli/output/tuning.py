@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loopcli.output.records import Record
 from loopcli.output.table import UNDEFINED, Column, field, figure
 from loopcli.scoring import Estimate
+from loopcli.sweep.rows import Combination, Row
+from loopcli.sweep.suggest import Suggestion
 
-if TYPE_CHECKING:
-    from loopcli.sweep.grid import Knobs
-    from loopcli.sweep.suggest import Suggestion
-    from loopcli.sweep.tally import Row
-
-KNOBS = (
-    *("window_words", "repeat_threshold", "min_offenders", "min_saturated_run"),
-    "max_response_chars",
-)
+# The saturation rule's knobs, as a table is headed; there is room for all of them.
+_SATURATION = {
+    "window_words": "window",
+    "repeat_threshold": "threshold",
+    "min_offenders": "offenders",
+    "min_saturated_run": "run",
+    "max_response_chars": "backstop",
+}
+_OF = "of"
 _RATES = ("recall", "false_per_1000_replies", "false_per_million_words")
 _COUNTS = (
-    *("clean_peak", "clean_trips", "loop_trips", "other_trips", "length_trips", "caught"),
-    *("delay_words", "delay_chars", "saved_chars"),
+    *("clean_peak", "clean_ceiling", "clean_trips", "loop_trips", "other_trips"),
+    *("length_trips", "caught", "delay_words", "delay_chars", "saved_chars"),
 )
-SWEEP_FIELDS = (
-    *KNOBS,
-    *_COUNTS,
-    *(f"{rate}{bound}" for rate in _RATES for bound in ("", "_low", "_high")),
-)
-FRONT_FIELDS = (*SWEEP_FIELDS, "missed", "headroom", "alike", "flags")
+_SCORES = tuple(f"{rate}{bound}" for rate in _RATES for bound in ("", "_low", "_high"))
+
+
+def sweep_fields(knobs: Combination) -> tuple[str, ...]:
+    """Return the members of a combination, in order; the knobs tell the rule."""
+    return (*knobs._fields, *_COUNTS, *_SCORES)
+
+
+def front_fields(knobs: Combination) -> tuple[str, ...]:
+    """Return the members of a point of the front, in order."""
+    return (*sweep_fields(knobs), "missed", "headroom", "alike", "flags")
 
 
 def sweep_record(row: Row) -> dict[str, Any]:
@@ -40,7 +47,7 @@ def sweep_record(row: Row) -> dict[str, Any]:
         estimate: Estimate | None = getattr(row.score, rate)
         value, low, high = (None, None, None) if estimate is None else estimate
         record |= {rate: value, f"{rate}_low": low, f"{rate}_high": high}
-    return {name: record[name] for name in SWEEP_FIELDS}
+    return {name: record[name] for name in sweep_fields(row.knobs)}
 
 
 def front_record(suggestion: Suggestion) -> dict[str, Any]:
@@ -52,48 +59,49 @@ def front_record(suggestion: Suggestion) -> dict[str, Any]:
     row, peak = suggestion.row, suggestion.row.clean_peak
     return sweep_record(row) | {
         "missed": suggestion.cost.missed,
-        "headroom": row.knobs.min_saturated_run / peak if peak else None,
+        "headroom": row.clean_ceiling / peak if peak and row.clean_ceiling is not None else None,
         "alike": len(suggestion.alike),
         "flags": flags(row.knobs),
     }
 
 
-def flags(knobs: Knobs) -> str:
+def flags(knobs: Combination) -> str:
     """Return knobs as they stand on a command line."""
-    return " ".join(f"--{_kebab(name)} {getattr(knobs, name)}" for name in KNOBS)
+    return " ".join(f"--{_kebab(name)} {value}" for name, value in knobs._asdict().items())
 
 
-def config(knobs: Knobs) -> str:
+def config(rule: str, knobs: Combination) -> str:
     """Return knobs as a block of TOML."""
-    lines = [f"{_kebab(name)} = {getattr(knobs, name)}" for name in KNOBS]
-    return "[saturation]\n" + "\n".join(lines) + "\n"
+    lines = [f"{_kebab(name)} = {value}" for name, value in knobs._asdict().items()]
+    return f"[{rule}]\n" + "\n".join(lines) + "\n"
 
 
 def _kebab(name: str) -> str:
     return name.replace("_", "-")
 
 
-def sweep_columns(*, labels: bool) -> list[Column]:
+def sweep_columns(rule: str, tried: Sequence[str], *, labels: bool) -> list[Column]:
     """Return the columns of a grid; without labels there is nothing to say of loops."""
     columns = [
-        *_knob_columns(),
+        *_knob_columns(rule, tried),
         field("clean peak", "clean_peak"),
+        *_ceiling_column(rule),
         field("clean trips", "clean_trips"),
         field("loop trips", "loop_trips"),
         field("other trips", "other_trips"),
-        field("by length", "length_trips"),
+        *([field("by length", "length_trips")] if rule == "saturation" else []),
         _figure("delay, words", "delay_words"),
         _figure("chars", "delay_chars"),
         field("chars saved", "saved_chars"),
     ]
-    unlabelled = {"clean peak", "clean trips", "loop trips", "delay, words", "chars"}
+    unlabelled = {"clean peak", _OF, "clean trips", "loop trips", "delay, words", "chars"}
     return [column for column in columns if labels or column.head not in unlabelled]
 
 
-def front_columns() -> list[Column]:
+def front_columns(rule: str, tried: Sequence[str]) -> list[Column]:
     """Return the columns of a front."""
     return [
-        *_knob_columns(),
+        *_knob_columns(rule, tried),
         field("missed", "missed"),
         _estimate("recall, %", "recall", 100),
         field("false alarms", "clean_trips"),
@@ -102,14 +110,21 @@ def front_columns() -> list[Column]:
         _figure("delay, words", "delay_words"),
         _figure("chars", "delay_chars"),
         field("clean peak", "clean_peak"),
+        *_ceiling_column(rule),
         _figure("headroom", "headroom"),
         field("alike", "alike"),
     ]
 
 
-def _knob_columns() -> Sequence[Column]:
-    heads = ("window", "threshold", "offenders", "run", "backstop")
-    return [field(head, name) for head, name in zip(heads, KNOBS, strict=True)]
+def _knob_columns(rule: str, tried: Sequence[str]) -> list[Column]:
+    if rule == "saturation":
+        return [field(head, name) for name, head in _SATURATION.items()]
+    return [field(name.removeprefix(f"{rule}_"), name) for name in tried]
+
+
+def _ceiling_column(rule: str) -> list[Column]:
+    """Where the ceiling of the peak is not one of the knobs beside it."""
+    return [field(_OF, "clean_ceiling")] if rule == "period" else []
 
 
 def _figure(head: str, name: str) -> Column:

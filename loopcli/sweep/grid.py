@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import product
 from math import prod
 from typing import NamedTuple
 
 from loopcli.errors import ConfigError
+from loopcli.rules import table
+from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
 
 MAX_COMBINATIONS = 1_000_000
 """A larger grid is refused: the tallies alone would outgrow memory."""
 
-_WIDEST = 2**64 - 1
+MAX_RERUNS = 10_000
+"""The same for the rules that are run again: each combination may be a run of the rule."""
+
 _RANGES = {
-    "window_words": (1, _WIDEST),
-    "repeat_threshold": (1, 2**32 - 1),
-    "min_offenders": (1, _WIDEST),
-    "min_saturated_run": (0, _WIDEST),
-    "max_response_chars": (0, _WIDEST),
+    knob.name: (1 if knob.zero else 0, knob.maximum)
+    for entry in table.RULES.values()
+    for knob in entry.knobs
 }
-"""Lowest and highest value of each knob (gg.md 1.4)."""
+"""Lowest and highest value of each knob."""
+
+_OWNERS = {knob.name: entry.name for entry in table.RULES.values() for knob in entry.knobs}
 
 
 class GridError(ConfigError):
@@ -29,7 +33,7 @@ class GridError(ConfigError):
 
 
 class Knobs(NamedTuple):
-    """One combination, in the document's order."""
+    """One combination of the saturation rule's knobs, in the document's order."""
 
     window_words: int
     repeat_threshold: int
@@ -40,7 +44,7 @@ class Knobs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The values to combine, per knob; each tuple ascending, without duplicates.
+    """The values of each knob of the saturation rule; each tuple ascending, without duplicates.
 
     Combinations are numbered with the last knob running fastest.  A *cell* is a combination of the
     first three knobs, on which alone a peak depends; a *rule* is a combination of the first four.
@@ -53,7 +57,7 @@ class Grid:
     max_response_chars: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        for name, values in zip(_RANGES, self.axes, strict=True):
+        for name, values in zip(Knobs._fields, self.axes, strict=True):
             low, high = _RANGES[name]
             if not values or list(values) != sorted(set(values)):
                 raise GridError(f"{_kebab(name)}: values must ascend, without duplicates")
@@ -66,13 +70,7 @@ class Grid:
     def from_items(cls, items: Iterable[str], defaults: Knobs) -> Grid:
         """The grid that `--sweep` items describe; a knob that no item names keeps its default."""
         axes = {name: (value,) for name, value in defaults._asdict().items()}
-        swept: Mapping[str, tuple[int, ...]] = {}
-        for item in items:
-            name, values = parse_sweep(item)
-            if name in swept:
-                raise GridError(f"sweep `{item}`: {_kebab(name)} is swept twice")
-            swept = {**swept, name: values}
-        return cls(**{**axes, **swept})
+        return cls(**{**axes, **_axes(items)})
 
     @property
     def axes(self) -> tuple[tuple[int, ...], ...]:
@@ -94,6 +92,60 @@ class Grid:
 
     def __iter__(self) -> Iterator[Knobs]:
         return (Knobs(*values) for values in product(*self.axes))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGrid:
+    """The values to combine of the knobs of ``rule``, which is the period or the novelty rule.
+
+    Combinations are numbered as in ``Grid``; a knob that is not swept keeps its value.
+    """
+
+    rule: str
+    axes: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def from_items(cls, items: Iterable[str], defaults: PeriodConfig | NoveltyConfig) -> RuleGrid:
+        """The grid that `--sweep` items describe; a knob that no item names keeps its default."""
+        swept = _axes(items)
+        axes = [swept.get(name, (value,)) for name, value in defaults._asdict().items()]
+        if (size := prod(map(len, axes))) > MAX_RERUNS:
+            raise GridError(f"the sweep has {size} combinations, more than {MAX_RERUNS}")
+        return cls("period" if isinstance(defaults, PeriodConfig) else "novelty", tuple(axes))
+
+    def lowest(self, knobs: PeriodConfig | NoveltyConfig) -> int:
+        """The ceiling under these knobs of a reply that has no peak."""
+        return knobs.lowest if isinstance(knobs, PeriodConfig) else knobs.novelty_words
+
+    def __len__(self) -> int:
+        return prod(map(len, self.axes))
+
+    def __iter__(self) -> Iterator[PeriodConfig | NoveltyConfig]:
+        make = PeriodConfig if self.rule == "period" else NoveltyConfig
+        return (make(*values) for values in product(*self.axes))
+
+
+def swept_rule(items: Iterable[str]) -> str | None:
+    """The rule whose knobs `--sweep` items name, None if there are none; they must be of one.
+
+    >>> swept_rule(["period-letters=320,640", "period-copies=2:4:1"])
+    'period'
+    """
+    rules = dict.fromkeys(_OWNERS[parse_sweep(item)[0]] for item in items)
+    if len(rules) > 1:
+        raise GridError(f"a sweep is of one rule, and these knobs are of {' and '.join(rules)}")
+    return next(iter(rules), None)
+
+
+def _axes(items: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """The values that items give to each knob."""
+    swept: dict[str, tuple[int, ...]] = {}
+    for item in items:
+        name, values = parse_sweep(item)
+        if name in swept:
+            raise GridError(f"sweep `{item}`: {_kebab(name)} is swept twice")
+        swept[name] = values
+    return swept
 
 
 def parse_sweep(item: str) -> tuple[str, tuple[int, ...]]:

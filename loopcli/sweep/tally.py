@@ -8,16 +8,15 @@ processes can share the work.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.scoring import Score, rates
+from loopcli.scoring import rates
 from loopcli.sweep.cells import Kind, Trips, sweep
-from loopcli.sweep.grid import Grid, Knobs
+from loopcli.sweep.grid import Grid
+from loopcli.sweep.rows import Label, Row
 from loopcli.sweep.tokens import Ints, tokenise_all
 
 BATCH_CHARS = 1 << 21
@@ -27,37 +26,6 @@ BATCH_TRANSCRIPTS = 1 << 10
 """Transcripts swept together at most, since each brings a gap of the largest window."""
 
 _UNKNOWN = -1
-
-
-class Label(IntEnum):
-    """What is known of a transcript."""
-
-    CLEAN = 0
-    LOOP = 1
-    NONE = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One combination over the corpus; what the corpus cannot define is None.
-
-    clean_peak: highest peak among clean transcripts, in words.  *_trips: transcripts of that label
-    that trip.  length_trips: those, of any label, that trip by length.  caught: loops that trip
-    after their onset.  delay_chars: median from onset to trip over the caught loops with a known
-    onset.  saved_chars: characters behind the trip, in transcripts not labelled clean.  score:
-    recall, false alarms, and the same delay in words.
-    """
-
-    knobs: Knobs
-    clean_peak: int | None
-    clean_trips: int
-    loop_trips: int
-    other_trips: int
-    length_trips: int
-    caught: int
-    delay_chars: float | None
-    saved_chars: int
-    score: Score
 
 
 class _Marks(NamedTuple):
@@ -201,6 +169,7 @@ class Tally:
             yield Row(
                 knobs=knobs,
                 clean_peak=int(self._clean_peaks[combo // combos_per_cell]) if clean else None,
+                clean_ceiling=knobs.min_saturated_run if clean else None,
                 clean_trips=clean_trips,
                 loop_trips=loop_trips,
                 other_trips=other_trips,

@@ -1,0 +1,64 @@
+"""What every sweep answers with: one small row of figures for each combination of knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
+from loopcli.scoring import Score
+from loopcli.sweep.grid import Knobs
+
+Combination = Knobs | PeriodConfig | NoveltyConfig
+"""The knobs of one rule, in the order of the rule table."""
+
+
+class Label(IntEnum):
+    """What is known of a transcript."""
+
+    CLEAN = 0
+    LOOP = 1
+    NONE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One combination over the corpus; what the corpus cannot define is None.
+
+    clean_peak: among clean transcripts the peak that came nearest to its ceiling, in the rule's
+    unit.  clean_ceiling: that ceiling.  *_trips: transcripts of that label that trip.
+    length_trips: those, of any label, that trip by length.  caught: loops that trip after their
+    onset.  delay_chars: median from onset to trip over the caught loops with a known onset.
+    saved_chars: characters behind the trip, in transcripts not labelled clean.  score: recall,
+    false alarms, and the same delay in words.
+    """
+
+    knobs: Combination
+    clean_peak: int | None
+    clean_ceiling: int | None
+    clean_trips: int
+    loop_trips: int
+    other_trips: int
+    length_trips: int
+    caught: int
+    delay_chars: float | None
+    saved_chars: int
+    score: Score
+
+
+class Rows(Protocol):
+    """Collects a corpus, transcript by transcript, and answers with rows."""
+
+    def flush(self) -> None:
+        """Let go of every text; to be done before it is sent to another process."""
+
+    def merge(self, other: Any) -> None:
+        """Add what another has collected over the same grid."""
+
+    def count(self, label: Label) -> int:
+        """Transcripts of that label so far."""
+
+    def rows(self) -> Iterator[Row]:
+        """The figures of every combination so far, in the grid's order."""
