@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from analyzing import VOID, Run, run
 from helpers import judged
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from samples import PROSE
+from test_period import loopy
 
 from fixtures.shapes import code_block, grid, prose
 from loopcli.replay import ENDED, LOOP
@@ -169,6 +172,12 @@ def test_how_the_text_was_cut_changes_nothing() -> None:
         whole = found(text, [len(text)])
         assert found(text, [4096]) == whole
         assert found(text, [rng.randint(1, 700) for _ in range(9)]) == whole
+
+
+@settings(max_examples=80, deadline=None)
+@given(loopy(), st.lists(st.integers(1, 1500), min_size=1, max_size=6))
+def test_how_anything_was_cut_changes_nothing(text: str, sizes: list[int]) -> None:
+    assert found(text, sizes) == found(text, [max(len(text), 1)])
 
 
 def test_of_very_many_the_last_is_among_them() -> None:

@@ -93,10 +93,14 @@ class Tail:
         return self._text[max(start - self._base, 0) : max(stop - self._base, 0)]
 
     def repeats(self, part: int) -> bool:
-        """Whether the text ends in a stretch that has come to this part of its ceiling."""
+        """Whether the text ends in a stretch that has come to this part of its ceiling.
+
+        One that is broken may yet be taken up, but for those that ``goes_on`` tells of.
+        """
         for track in self._tracks:
             self._judge(track)
-        return any(t.broken < 0 and t.copied * part >= t.ceiling for t in self._tracks)
+        live = [track for track in self._tracks if track.broken < 0 or not track.tripped]
+        return any(track.copied * part >= track.ceiling for track in live)
 
     def best(self) -> Track | None:
         """The live stretch that is nearest to its ceiling."""
