@@ -6,7 +6,10 @@ import json
 import random
 import re
 import sysconfig
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import judged, text_event
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 from samples import PROSE, QUIET, YES
 
 from fixtures.shapes import Shape, bag, code_block, prose, shapes
+from loopcli.rules import _tail, _track
 from loopcli.rules._ceilings import REACH, Kind
 from loopcli.rules._kinds import kind_of
 from loopcli.rules.period import PeriodConfig, PeriodRule
@@ -355,6 +359,74 @@ def test_memory_is_bounded() -> None:
         state = rule.snapshot()
         assert len(state["exact"]["text"]) <= 4 * REACH + 512
         assert len(json.dumps(state)) < 16 * REACH
+
+
+def fibonacci(size: int) -> str:
+    one, other = "a", "ab"
+    while len(other) < size:
+        one, other = other, other + one
+    return other[:size]
+
+
+def drawn(alphabet: str, size: int) -> str:
+    rng = random.Random(5)
+    return "".join(rng.choice(alphabet) for _ in range(size))
+
+
+def mixed(size: int, *units: str) -> str:
+    rng = random.Random(6)
+    return "".join(rng.choice(units) for _ in range(size))[:size]
+
+
+# Texts of any length that keep the search as busy as can be.
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "two letters": lambda size: drawn("ab", size),
+    "hardly anything but one": lambda size: drawn("a" * 40 + "b", size),
+    "Fibonacci": fibonacci,
+    "one character": lambda size: "a" * size,
+    "a period of 4,096": lambda size: (drawn("abcdefgh ", 4096) * size)[:size],
+    "the same, damaged": lambda size: "".join(
+        ((drawn("abcdefgh ", 4096) * 32)[at : at + 999] + "x") for at in range(0, size, 999)
+    )[:size],
+    "two units": lambda size: mixed(size, "so it goes, ", "and on it goes. "),
+    "two long units": lambda size: mixed(size, prose(RNG, 40), prose(RNG, 47)),
+    "damage everywhere": lambda size: mixed(size, "mend " * 8, "mend " * 7 + "x"),
+    "runs of every length": lambda size: mixed(size, *(" " * n + "x\n" for n in range(99, 700))),
+    "padded cells": lambda size: "".join(f"| {n:<90} | {n * n:<90} |\n" for n in range(size))[
+        :size
+    ],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_work_grows_with_the_text_and_no_faster(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in searches and comparisons, and in characters that they look at."""
+    looked: list[int] = []
+
+    def counted(function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
+        def wrapped(*args: Any) -> Any:
+            found = function(*args)
+            looked.append(size(found, *args))
+            return found
+
+        return wrapped
+
+    for place in (_tail, _track):
+        for function in ("copied_ahead", "copied_behind"):
+            compare = counted(getattr(_track, function), lambda found, *_: 64 + found)
+            monkeypatch.setattr(place, function, compare)
+    monkeypatch.setattr(_tail, "mend", counted(_track.mend, lambda *_: 3 * REACH // 8))
+    work = []
+    for size in (1 << 15, 1 << 16, 1 << 17):
+        looked.clear()
+        judged(HOSTILE[name](size), PeriodRule(CONFIG, past_trip=True), [4096])
+        work.append((len(looked), sum(looked)))
+        # At most four stretches, each taken up again every 32 characters or so.
+        assert len(looked) <= size // 4
+        assert sum(looked) <= size * 200
+    for few, many in pairwise(work):
+        assert many[0] <= 2.3 * few[0] + 200
+        assert many[1] <= 2.3 * few[1] + (1 << 16)
 
 
 def test_latched_and_past_trip() -> None:

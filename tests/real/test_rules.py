@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import statistics
+import subprocess
+import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from helpers import text_event
@@ -105,3 +108,34 @@ def test_reads_of_any_size_give_the_same_verdict(name: str) -> None:
     for size in (4096, 997):
         again = judge(text, DEFAULT_RULES, size)
         assert (again and again._replace(offset=0)) == (whole and whole._replace(offset=0))
+
+
+def analyzed(*args: str) -> list[dict[str, Any]]:
+    """What `analyze` says of recordings. What cannot be read is for other tests."""
+    command = [sys.executable, "-m", "loopcli", "analyze", "--format", "jsonl", *args]
+    env = {k: v for k, v in os.environ.items() if not k.startswith("LOOPCHECK_")}
+    env |= {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=DATA.parent, env=env, capture_output=True, check=False)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_no_recorded_stream_trips_but_the_loop_among_them() -> None:
+    rows = analyzed("--rules", "saturation,period,novelty", "--watch", "all", "streams")
+    replies = {row["id"] for row in rows}
+    tripped = {(row["id"], row["rule"]) for row in rows if row["verdict"] is not None}
+    print(f"{len(replies)} recorded replies in streams; trips: {tripped}")
+    assert len(replies) > 90
+    assert {Path(ident).name for ident, _ in tripped} == {"alephalpha-loop.yaml#1"}
+
+
+def test_recorded_loops_last_to_the_end_of_their_reply() -> None:
+    """But for two that found their way back to other text."""
+    rows = analyzed("--rules", "period", "replies")
+    assert len(rows) == 639
+    found = Counter((row["label"], row["finding"]) for row in rows)
+    assert found == {
+        ("clean", None): 606,
+        ("loop", "loop"): 30,
+        ("loop", "ended"): 2,
+        ("loop", None): 1,
+    }
