@@ -34,7 +34,7 @@ def _now(request: Request) -> Combination:
     """Return the knobs in use."""
     configs = request.configs
     if request.swept == "saturation":
-        return Knobs(*(getattr(configs.saturation, name) for name in Knobs._fields))
+        return Knobs(*configs.saturation)
     return configs.period if request.swept == "period" else configs.novelty
 
 
