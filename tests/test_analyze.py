@@ -444,8 +444,8 @@ def test_the_baseline_catches_a_changed_default(corpus: Path) -> None:
         "import sys\nfrom loopcli.rules import saturation, table\n"
         "from loopcli.cli import main\n"
         "knob = table.SATURATION.knobs[3]\n"
-        "init = saturation.SaturationConfig.__init__\n"
-        "init.__defaults__ = (*init.__defaults__[:3], 1200, init.__defaults__[4])\n"
+        "new = saturation.SaturationConfig.__new__\n"
+        "new.__defaults__ = (*new.__defaults__[:3], 1200, new.__defaults__[4])\n"
         "sys.exit(main(['analyze', 'runs', '--baseline', 'base.json']))\n"
     )
     changed = subprocess.run(
