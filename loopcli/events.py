@@ -132,6 +132,18 @@ class ServerLoop(NamedTuple):
     sign: str
 
 
+class HttpHead(NamedTuple):
+    """The head of an HTTP response, as ``curl -i`` prints it before the body.
+
+    ``retry_after`` is that header's value as sent, empty if there is none;
+    ``byte`` is where the body begins.
+    """
+
+    status: int
+    retry_after: str = ""
+    byte: int = 0
+
+
 class UpstreamError(NamedTuple):
     """The provider reported an error inside the stream. ``byte`` is where its event ended."""
 
@@ -165,6 +177,7 @@ Event = (
     | Done
     | Restart
     | ServerLoop
+    | HttpHead
     | UpstreamError
     | Problem
     | Note

@@ -12,6 +12,7 @@ from loopcli.events import (
     Done,
     Event,
     Finish,
+    HttpHead,
     Lane,
     Meta,
     Note,
@@ -87,6 +88,7 @@ class Story:
         self.usage: Usage | None = None
         self.finishes: dict[int, str] = {}
         self.done = False
+        self.head: HttpHead | None = None
         self.error: UpstreamError | None = None
         self.problem: Problem | None = None
         self.server_loop = False
@@ -116,6 +118,8 @@ class Story:
                 self.done = True
             case Restart():
                 self.finishes, self.done, self.usage = {}, False, None
+            case HttpHead():
+                self.head = event
             case ServerLoop():
                 self.server_loop = True
             case UpstreamError():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reading import Heard, hear
 
 from fixtures.wires import FORMATS, Reply
-from loopcli.events import Lane, UpstreamError
+from loopcli.events import HttpHead, Lane, UpstreamError
 from loopcli.readers.auto import guess, reader
 
 LOOP = "void 0;\n" * 2500
@@ -46,6 +46,29 @@ def test_heads_are_skipped(head: bytes, body: bytes) -> None:
     found, alone = heard(head + body), heard(body)
     assert (found.lanes, found.format) == (alone.lanes, alone.format)
     assert found.ends == {k: [e + len(head) for e in ends] for k, ends in alone.ends.items()}
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "after"),
+    [
+        ("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", 200, ""),
+        ("HTTP/2 429 \r\nRetry-After:  45 \r\nA: b\r\n\r\n", 429, "45"),
+        ("HTTP/1.1 503 No\nretry-after: Fri, 31 Dec 1999 23:59:59 GMT\n\n", 503,
+         "Fri, 31 Dec 1999 23:59:59 GMT"),
+        # Only the last head counts, and only its own headers.
+        ("HTTP/1.1 503 No\r\nRetry-After: 9\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", 200, ""),
+        ("HTTP/1.1 200 OK\r\nX-Retry-After: 9\r\nX: Retry-After: 9\r\n\r\n", 200, ""),
+    ],
+)  # fmt: skip
+def test_the_last_head_is_told_once(head: str, status: int, after: str) -> None:
+    told = heard(head.encode() + CHAT).of(HttpHead)
+    assert told == [HttpHead(status, after, len(head))]
+
+
+def test_a_head_without_a_body_is_told_at_the_end() -> None:
+    head = b"HTTP/1.1 503 No\r\nRetry-After: 9\r\nServer"
+    assert heard(head).of(HttpHead) == [HttpHead(503, "9", len(head))]
+    assert heard(b"HTTP/1.1 is a protocol.\n").of(HttpHead) == []
 
 
 def test_lines_are_counted_from_the_first_head() -> None:

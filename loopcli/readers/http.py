@@ -3,7 +3,8 @@ r"""What ``curl -i`` puts before the body, and bodies that are no reply.
 Rules of this file:
 
 - A head ends at its blank line, whatever its header values hold. Several may
-  stand in a row (100 Continue, a proxy's, redirects); the last one counts.
+  stand in a row (100 Continue, a proxy's, redirects); the last one counts and
+  is the first event.
 - A status of 400 or more makes the body an error message, and so does a final
   redirect, which curl follows with ``-L`` only.
 - Without a head, an HTML page whose title is an error is one. Any other page
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from loopcli.events import Event, UpstreamError
+from loopcli.events import Event, HttpHead, UpstreamError
 from loopcli.readers.base import Origin, Reader, parse
 from loopcli.readers.guess import STATUS_LINE, maybe_status_line
 from loopcli.readers.probe import Choice, Probe
@@ -23,6 +24,7 @@ from loopcli.readers.trouble import lone_error, upstream_error
 
 _HEADER = re.compile(rb"[!#-'*+.0-9A-Z^-z|~-]+:[^\r\n]*\r?\n|[ \t][^\r\n]*\r?\n")
 _BLANK = re.compile(rb"\r?\n")
+_RETRY_AFTER = re.compile(rb"retry-after:([^\r\n]*)", re.IGNORECASE)
 _MAX_HEAD = 64 * 1024
 # How much of a body is read for its message.
 _MAX_BODY = 64 * 1024
@@ -40,15 +42,15 @@ _BAD_NEWS = re.compile(
 
 
 class HeadProbe(Probe):
-    """Skips the heads; ``body`` makes the reader for what follows."""
+    """Reads the heads; ``body`` makes the reader for what follows."""
 
     def __init__(self, origin: Origin, body: Callable[[Origin], Reader]) -> None:
         super().__init__(origin)
         self._body = body
         self._at = 0
         # Of the last whole head, and of the one being read.
-        self._status = 0
-        self._next = 0
+        self._head = HttpHead(0)
+        self._next = HttpHead(0)
         self._in_head = False
         self._head_at = 0
 
@@ -61,23 +63,31 @@ class HeadProbe(Probe):
                 if status is None:
                     known = final or (rest and not maybe_status_line(rest))
                     return self._whole_heads() if known else None
-                self._in_head, self._head_at, self._next = True, self._at, int(status[1])
+                self._in_head, self._head_at = True, self._at
+                self._next = HttpHead(int(status[1]))
                 self._at += status.end()
             line = self._held.find(b"\n", self._at) + 1
             if not line and final:
                 # The head itself was cut short; its status is known all the same.
-                self._status, self._at = self._next, len(self._held)
+                self._head, self._at = self._next, len(self._held)
                 return self._whole_heads()
             if (line or len(self._held)) - self._head_at > _MAX_HEAD:
                 return self._no_head()
             if not line:
                 return None
-            content = bytes(self._held[self._at : line])
-            if _BLANK.fullmatch(content):
-                self._in_head, self._status = False, self._next
-            elif not _HEADER.fullmatch(content):
+            if not self._take(bytes(self._held[self._at : line])):
                 return self._no_head()
             self._at = line
+
+    def _take(self, line: bytes) -> bool:
+        """Read a line of a head; return whether it can be one."""
+        if _BLANK.fullmatch(line):
+            self._in_head, self._head = False, self._next
+            return True
+        after = _RETRY_AFTER.match(line)
+        if after:
+            self._next = self._next._replace(retry_after=after[1].strip().decode("latin-1"))
+        return _HEADER.fullmatch(line) is not None
 
     def _no_head(self) -> Choice:
         """It only looked like one: it belongs to the body."""
@@ -86,9 +96,14 @@ class HeadProbe(Probe):
 
     def _whole_heads(self) -> Choice:
         origin = self.after(self._at)
-        if self._status >= 300:
-            return ErrorBodyReader(origin, self._status), self._at
+        self._head = self._head._replace(byte=origin.byte)
+        if self._head.status >= 300:
+            return ErrorBodyReader(origin, self._head.status), self._at
         return self._body(origin), self._at
+
+    def _settle(self, choice: Choice | None) -> list[Event]:
+        body = super()._settle(choice)
+        return [self._head, *body] if choice and self._head.status else body
 
 
 class ErrorBodyReader:
