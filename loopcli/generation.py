@@ -1,0 +1,71 @@
+"""The HTTP client of the price look-up.
+
+The standard library's is enough for a handful of small GET requests, one at a
+time; a dependency would earn nothing. The key is sent in one header and goes
+nowhere else: redirects are not followed, and errors of the HTTP layer, which
+may quote a header, are not shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import quote, urlsplit
+from urllib.request import (
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+)
+
+from loopcli.errors import ConfigError
+
+_REQUEST_SECONDS = 10.0
+_MAX_BODY = 1024 * 1024
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class _AsItIs(HTTPErrorProcessor):
+    """Takes every status as an answer: above all, no redirect carries the key elsewhere."""
+
+    def http_response(self, request: Request, response: Any) -> Any:
+        return response
+
+    https_response = http_response
+
+
+class Client:
+    """Asks the endpoint at ``url``. Raises ``ConfigError`` for what cannot work."""
+
+    def __init__(self, url: str, variable: str, environ: Mapping[str, str] = os.environ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ConfigError("--generation-url: not an address that begins with http(s)://")
+        # Neither the variable's name nor its value is ever shown: people paste
+        # keys into the wrong place.
+        key = environ.get(variable, "") if _VARIABLE.fullmatch(variable) else ""
+        if not key:
+            raise ConfigError("--price: the variable that --api-key-env names is not set")
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise ConfigError("--price: what --api-key-env names is no key: no header can hold it")
+        self._url = url + ("&" if parts.query else "?") + "id="
+        self._key = key
+        self._opener = OpenerDirector()
+        for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler(), _AsItIs()):
+            self._opener.add_handler(handler)
+
+    def fetch(self, generation_id: str) -> tuple[int, bytes]:
+        """Return the status and the body of one look-up; status 0 if there was no answer."""
+        request = Request(self._url + quote(generation_id, safe=""))
+        request.add_unredirected_header("Authorization", f"Bearer {self._key}")
+        request.add_unredirected_header("Accept", "application/json")
+        try:
+            with self._opener.open(request, timeout=_REQUEST_SECONDS) as response:
+                return response.status, response.read(_MAX_BODY)
+        except (OSError, ValueError, HTTPException):
+            return 0, b""
