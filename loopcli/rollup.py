@@ -1,0 +1,134 @@
+"""Sums over journals: each session's summary, and one figure by model or session.
+
+Source: gg's session summary. Counters that only a harness can know (transpile,
+programFault, sandboxLimit, missingCompletion) are 0 unless a harness wrote them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from loopcli.errors import ConfigError
+from loopcli.journal import Record, whole
+
+# The error kinds as the event has them, and the counter of each.
+_KINDS = {
+    "model_api": "modelApi",
+    "transpile": "transpile",
+    "program_fault": "programFault",
+    "sandbox_limit": "sandboxLimit",
+    "missing_completion": "missingCompletion",
+}
+_LOOPS = ("loopAborts", "loopAbortWords", "loopAbortChars")
+COUNTED = frozenset({"turn_outcome", "abandoned_replies"})
+BY = ("file", "model", "session")
+# What a record that names no session or model is counted under.
+UNNAMED = "-"
+
+
+class Summary:
+    """The figures of one session (or a part of it), gathered record by record."""
+
+    def __init__(self) -> None:
+        self.errors = dict.fromkeys(
+            ("turns", "errors", "maxConsecutive", *_KINDS.values(), *_LOOPS), 0
+        )
+        self._costs: dict[str, list[float]] = {"totalCost": [], "workCost": []}
+        self._priced = 0
+
+    def add(self, record: Record) -> None:
+        """Count a record of a type that is ``COUNTED``."""
+        for name, costs in self._costs.items():
+            value = record.get(name)
+            if isinstance(value, int | float):
+                costs.append(value)
+        if record["type"] == "abandoned_replies":
+            self._priced += whole(record.get("loopAbortPriced"))
+            return
+        errors = self.errors
+        errors["turns"] += 1
+        if record.get("error"):
+            errors["errors"] += 1
+        counter = _KINDS.get(str(record.get("error")))
+        if counter:
+            errors[counter] += 1
+        consecutive = whole(record.get("consecutiveErrors"))
+        errors["maxConsecutive"] = max(errors["maxConsecutive"], consecutive)
+        for name in _LOOPS:
+            errors[name] += whole(record.get(name))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary; a reply that was never priced is unpriced."""
+        return {
+            "errors": self.errors,
+            **{name: math.fsum(costs) for name, costs in self._costs.items()},
+            "loopAbortUnpriced": max(0, self.errors["loopAborts"] - self._priced),
+        }
+
+
+class Rollup:
+    """Summaries of all sessions; with ``by``, of each session's share in each group."""
+
+    def __init__(self, by: str | None = None) -> None:
+        self._by = by
+        self._parts: dict[tuple[str, str], Summary] = {}
+        self._models: dict[tuple[str, str], dict[str, None]] = {}
+
+    def add(self, record: Record, file: str) -> None:
+        """Count a record of a file; those of other types change nothing."""
+        if record.get("type") not in COUNTED:
+            return
+        session = _name(record, "session")
+        group = "" if self._by is None else file if self._by == "file" else _name(record, self._by)
+        key = session, group
+        self._parts.setdefault(key, Summary()).add(record)
+        if record.get("model"):
+            self._models.setdefault(key, {})[_name(record, "model")] = None
+
+    def summaries(self) -> Iterator[dict[str, Any]]:
+        """Yield each session's summary, in the order of their first records."""
+        for key, summary in self._parts.items():
+            label = {"session": key[0], "models": list(self._models.get(key, ()))}
+            yield {"type": "summary", **label, **summary.to_json()}
+
+    def sums(self, field: str) -> list[tuple[str, float]]:
+        """Return the sum of a field for each group, the largest first.
+
+        ``field`` is a path as gg's query language has it
+        (``summary.errors.loopAbortChars``). Raises ``ConfigError`` if there is
+        no such field.
+        """
+        known = fields()
+        if field not in known:
+            raise ConfigError(f"--sum: there is no field `{field}` (there is: {', '.join(known)})")
+        groups: dict[str, list[float]] = {}
+        for (_, group), summary in self._parts.items():
+            groups.setdefault(group, []).append(_flat(summary.to_json())[field])
+        sums = [(group, _sum(values)) for group, values in groups.items()]
+        return sorted(sums, key=lambda pair: (-pair[1], pair[0]))
+
+
+def fields() -> list[str]:
+    """Return the paths of every figure of a summary."""
+    return list(_flat(Summary().to_json()))
+
+
+def _flat(summary: Mapping[str, Any]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, value in summary.items():
+        if isinstance(value, dict):
+            found |= {f"summary.{name}.{inner}": figure for inner, figure in value.items()}
+        else:
+            found[f"summary.{name}"] = value
+    return found
+
+
+def _sum(values: list[float]) -> float:
+    return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+
+
+def _name(record: Record, key: str) -> str:
+    value = record.get(key)
+    return value if isinstance(value, str) and value else UNNAMED
