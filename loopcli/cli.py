@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from enum import IntEnum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,9 +17,9 @@ from loopcli.detector import Detector
 from loopcli.errors import ConfigError
 from loopcli.output.base import Renderer
 from loopcli.output.text import TextRenderer
-from loopcli.readers.auto import READERS, reader
+from loopcli.readers.auto import reader
 from loopcli.rules import table
-from loopcli.status import Status
+from loopcli.status import RunStatus, Status
 from loopcli.stdio import SIGINT, SIGPIPE, die_by, open_report
 from loopcli.watch import Watch
 
@@ -31,6 +33,8 @@ _EXCLUSIVE = (
     ("quiet", "verbose"),
     ("quiet", "json_"),
 )
+# The filter's start-up must not pay for these.
+_LATER = ("analyze", "config")
 _EPILOG = """\b
 Exit status:
   0 clean   1 trouble   2 usage   3 a loop   4 the length backstop
@@ -39,19 +43,18 @@ Exit status:
 
 
 class Commands(click.Group):
-    """The commands; those that take long to import are imported when they are asked for."""
+    """The commands; one that is a file of ``commands`` is imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), "analyze"})
+        return sorted([*super().list_commands(ctx), *_LATER])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
-        if cmd_name == "analyze":
-            from loopcli.commands.analyze import analyze
-
-            return analyze
-        return super().get_command(ctx, cmd_name)
+        if cmd_name not in _LATER:
+            return super().get_command(ctx, cmd_name)
+        found: click.Command = import_module(f"loopcli.commands.{cmd_name}").command
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -72,16 +75,7 @@ class Commands(click.Group):
     epilog=_EPILOG,
     no_args_is_help=False,
 )
-@click.option(
-    "--input",
-    "input_",
-    envvar="LOOPCHECK_INPUT",
-    type=click.Choice(list(READERS)),
-    metavar="FORMAT",
-    default="auto",
-    help=f"What standard input is: {', '.join(READERS)}; auto looks at the first bytes.  "
-    "[default: auto]",
-)
+@options.input_option("standard input")
 @options.rule_options
 @click.option("--hold", is_flag=True, help="Print nothing until the reply has ended clean.")
 @click.option("--dry-run", is_flag=True, help="Judge and report, but never cut the stream.")
@@ -95,19 +89,11 @@ class Commands(click.Group):
     "--trip-event", is_flag=True, help="After a trip end an SSE stream with an error event."
 )
 @click.option("--strict", is_flag=True, help="Take a stream without an end mark as malformed.")
-@click.option(
-    "--idle-timeout",
-    metavar="SECONDS",
-    callback=options.seconds,
-    default="0",
-    help="Give up when no delta has come for this long; 0 is for ever.  [default: 0]",
+@options.seconds_option(
+    "--idle-timeout", 0, "Give up when no delta has come for this long; 0 is for ever."
 )
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    callback=options.seconds,
-    default="0",
-    help="Give up when the stream has not ended after this long.  [default: 0]",
+@options.seconds_option(
+    "--timeout", 0, "Give up when the stream has not ended after this long; 0 is for ever."
 )
 @click.option("--report", metavar="FILE", help="Write what happens to FILE, as JSON Lines.")
 @click.option(
@@ -167,10 +153,8 @@ def _refuse_flags_before(ctx: click.Context) -> None:
 def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
     params = _without_overruled(ctx, params)
     _refuse_contradictions(params)
-    names = options.chosen_rules(params["rules"], params["preset"])
-    configs = options.rule_configs(ctx, params)
-    channels = options.chosen_channels(params["watch"])
-    armed = options.arm(names, configs, past_trip=params["dry_run"], channels=channels)
+    arming = options.arming(ctx, params)
+    armed = arming.rules(past_trip=params["dry_run"])
     watch = Watch(reader(params["input_"]), Detector(armed))
     settings = FilterSettings(
         hold=params["hold"],
@@ -186,17 +170,14 @@ def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
         "version": __version__,
         "input": params["input_"],
         "watch": sorted({channel for one in armed for channel in one.channels}),
-        "rules": {
-            name: {knob.name: getattr(getattr(configs, name), knob.name) for knob in entry.knobs}
-            for name, entry in table.RULES.items()
-            if name in names
-        },
-        "armed": table.armed_lines(names, configs),
+        "rules": {name: arming.knobs(name) for name in table.RULES if name in arming.names},
+        "armed": arming.line,
     }
     with contextlib.ExitStack() as stack:
         renderers, report = _renderers(params, stack)
         run = Filter(watch, settings, renderers)
-        return run.run(info, options.warning(ctx, names, configs), report)
+        warnings = (*arming.warnings, *options.idle(ctx, arming.names))
+        return run.run(info, warnings, report)
 
 
 def _without_overruled(ctx: click.Context, params: dict[str, Any]) -> dict[str, Any]:
@@ -263,27 +244,37 @@ def rules() -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit status; never raises."""
+    if argv is None:
+        argv = sys.argv[1:]
+    # Under `run` the small numbers are the command's.
+    run = argv[:1] == ["run"]
+    usage, trouble = (RunStatus.FAILED,) * 2 if run else (Status.USAGE, Status.TROUBLE)
     try:
         result = cli.main(argv, prog_name="loopcheck", standalone_mode=False)
         return result if isinstance(result, int) else Status.CLEAN
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.UsageError as error:
-        return _fail(Status.USAGE, error.format_message(), "try 'loopcheck --help'")
+        return _fail(usage, error.format_message(), f"try '{_help(error)}'")
     except ConfigError as error:
-        return _fail(Status.USAGE, *error.defects)
+        return _fail(usage, *error.defects)
     except (click.Abort, KeyboardInterrupt):
         return die_by(SIGINT)
     except SystemExit:  # click's answer to a reader that has gone
         return die_by(SIGPIPE)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(Status.TROUBLE, f"{where}{error.strerror or error}")
+        return _fail(trouble, f"{where}{error.strerror or error}")
     except Exception as error:  # a bug: one line, like any other trouble
-        return _fail(Status.TROUBLE, f"this is a bug in loopcheck: {error!r}")
+        return _fail(trouble, f"this is a bug in loopcheck: {error!r}")
 
 
-def _fail(status: Status, *lines: str) -> Status:
+def _help(error: click.UsageError) -> str:
+    path = error.ctx.command_path if error.ctx else "loopcheck"
+    return f"{path} --help"
+
+
+def _fail(status: IntEnum, *lines: str) -> int:
     if sys.stderr is not None:  # print() would take standard output instead
         with contextlib.suppress(OSError):
             for line in lines:

@@ -2,7 +2,8 @@
 
 click stops at the first value it dislikes; users want all of them. So knobs
 are taken as text and judged together, whatever they came from. A flag goes
-before the environment (``LOOPCHECK_WINDOW_WORDS``), which goes before the preset.
+before the environment (``LOOPCHECK_WINDOW_WORDS``), which goes before the file of
+``--config``, which goes before the preset.
 """
 
 from __future__ import annotations
@@ -10,24 +11,19 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial, reduce
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from loopcli.arming import DEFAULT_RULES, PRESETS, Arming, Base, settle
 from loopcli.errors import ConfigError
-from loopcli.events import Channel
+from loopcli.readers.auto import READERS
 from loopcli.rules import table
-from loopcli.rules.base import Armed, Rule
-from loopcli.rules.table import Configs
 
 ENVIRONMENT_PREFIX = "LOOPCHECK"
-# The document's rule and figures, now and for ever, whatever the defaults become.
-PRESETS = {"gg": ("saturation",)}
-# Novelty costs more than both, and finds only loops that are long already.
-DEFAULT_RULES = ("saturation", "period")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,6 +39,41 @@ def seconds(ctx: click.Context, param: click.Parameter, value: str) -> float:
     return number
 
 
+def seconds_option(flag: str, default: float, text: str) -> Callable[[F], F]:
+    """Return the decorator that adds a length of time."""
+    return click.option(
+        flag,
+        metavar="SECONDS",
+        callback=seconds,
+        default=f"{default:g}",
+        help=f"{text}  [default: {default:g}]",
+    )
+
+
+def statuses(ctx: click.Context, param: click.Parameter, value: str) -> frozenset[int]:
+    """Return the exit statuses of failure in a list that was written as text."""
+    found = set()
+    for text in filter(None, map(str.strip, value.split(","))):
+        if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= 255):
+            raise click.BadParameter(f"`{text}` is not an exit status of 1 to 255")
+        found.add(int(text))
+    return frozenset(found)
+
+
+def input_option(what: str) -> Callable[[F], F]:
+    """Return the decorator that adds ``--input``; ``what`` is to be read."""
+    return click.option(
+        "--input",
+        "input_",
+        envvar=f"{ENVIRONMENT_PREFIX}_INPUT",
+        type=click.Choice(list(READERS)),
+        metavar="FORMAT",
+        default="auto",
+        help=f"What {what} is: {', '.join(READERS)}; auto looks at the first bytes.  "
+        "[default: auto]",
+    )
+
+
 def knob_options(function: F) -> F:
     """Add a flag for every knob of every rule."""
     knobs = [knob for entry in table.RULES.values() for knob in entry.knobs]
@@ -54,7 +85,7 @@ def knob_options(function: F) -> F:
 
 
 def rule_options(function: F) -> F:
-    """Add ``--rules``, ``--preset`` and the knobs."""
+    """Add what arms rules: ``--rules``, ``--preset``, ``--watch``, ``--config`` and the knobs."""
     rules = click.option(
         "--rules",
         metavar="NAME[,NAME]",
@@ -71,100 +102,60 @@ def rule_options(function: F) -> F:
         help="What of a reply to judge: content, reasoning, tool-args, or all of them.  "
         "[default: content; for period and novelty all]",
     )
-    return rules(preset(watch(knob_options(function))))
+    config = click.option(
+        "--config",
+        metavar="FILE",
+        help="Arm what an agent profile's loopDetection block says (JSON), or settings in TOML.",
+    )
+    agent = click.option("--agent", metavar="ID", help="Which profile of --config.")
+    return rules(preset(watch(config(agent(knob_options(function))))))
 
 
-def chosen_channels(watch: str | None) -> frozenset[Channel] | None:
-    """Return the channels to judge, or ``None`` if every rule is to judge its own."""
-    if watch is None:
-        return None
-    names = {name.strip() for name in watch.split(",") if name.strip()}
-    known = [channel.value for channel in Channel]
-    unknown = sorted(names - {*known, "all"})
-    if unknown or not names:
-        what = f"unknown channel `{unknown[0]}`" if unknown else "no channel is named"
-        raise ConfigError(f"--watch: {what} (there is: {', '.join(known)}, all)")
-    return frozenset(known_channel for known_channel in Channel if {known_channel, "all"} & names)
-
-
-def chosen_rules(rules: str | None, preset: str | None) -> tuple[str, ...]:
-    """Return the names of the rules to arm."""
-    if rules is None:
-        return PRESETS[preset] if preset else DEFAULT_RULES
-    names = tuple(dict.fromkeys(name.strip() for name in rules.split(",") if name.strip()))
-    unknown = [name for name in names if name not in table.RULES]
-    if unknown or not names:
-        known = ", ".join(table.RULES)
-        what = f"unknown rule `{unknown[0]}`" if unknown else "no rule is named"
-        raise ConfigError(f"--rules: {what} (there is: {known})")
-    return names
-
-
-def rule_configs(ctx: click.Context, params: Mapping[str, str | None]) -> Configs:
-    """Return the rules' knobs as flags and environment have them."""
+def arming(ctx: click.Context, params: Mapping[str, Any]) -> Arming:
+    """Return what a command line arms. Raises ``ConfigError`` with all defects of its knobs."""
     written = {}
     for entry in table.RULES.values():
         for knob in entry.knobs:
-            value = params[knob.name]
-            if value is not None:
-                from_flag = ctx.get_parameter_source(knob.name) is ParameterSource.COMMANDLINE
-                spelled = knob.flag if from_flag else f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
-                written[knob.name] = spelled, value
-    return table.configs(written)
+            if params[knob.name] is not None:
+                spelled = knob.flag
+                if not _from_flag(ctx, knob.name):
+                    spelled = f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
+                written[knob.name] = spelled, params[knob.name]
+    base = _base(params["config"], params["agent"])
+    return settle(base, written, **{key: params[key] for key in ("rules", "preset", "watch")})
 
 
-def warning(
-    ctx: click.Context, names: Iterable[str], configs: Configs, swept: Iterable[str] | None = None
-) -> str:
-    """Return what the knobs deserve to be warned of, or nothing.
+def idle(
+    ctx: click.Context, names: Iterable[str], swept: Iterable[str] | None = None
+) -> tuple[str, ...]:
+    """Return a warning for each knob whose flag changes nothing.
 
     ``names`` are the rules that judge. In a sweep, ``swept`` are the knobs whose
     values do not come from their flags.
     """
-    armed = set(names)
+    judging = set(names)
     why = "armed" if swept is None else "swept"
-    idle = [
+    return tuple(
         f"{knob.flag} changes nothing, because "
-        + (f"the {entry.name} rule is not {why}" if entry.name not in armed else "it is swept")
+        + (f"the {entry.name} rule is not {why}" if entry.name not in judging else "it is swept")
         for entry in table.RULES.values()
         for knob in entry.knobs
-        if (entry.name not in armed or knob.name in (swept or ()))
-        and ctx.get_parameter_source(knob.name) is ParameterSource.COMMANDLINE
-    ]
-    told = table.saturation_warning(configs.saturation) if "saturation" in armed else ""
-    return "; ".join([told, *idle] if told else idle)
+        if (entry.name not in judging or knob.name in (swept or ())) and _from_flag(ctx, knob.name)
+    )
 
 
-def arm(
-    names: Iterable[str],
-    configs: Configs,
-    *,
-    past_trip: bool,
-    channels: frozenset[Channel] | None = None,
-) -> list[Armed]:
-    """Return the rules of these names, armed for a detector; each on its own channels or these."""
-    armed = []
-    for name in names:
-        entry = table.RULES[name]
-        watched = frozenset(entry.watches) if channels is None else channels
-        maker = _maker(name, configs, past_trip)
-        armed.append(Armed(maker, watched.intersection(entry.channels)))
-    return armed
+def _from_flag(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _maker(name: str, configs: Configs, past_trip: bool) -> Callable[[], Rule]:
-    # Imported when armed: start-up is paid by every pipeline.
-    if name == "period":
-        from loopcli.rules.period import PeriodRule
+def _base(path: str | None, agent: str | None) -> Base:
+    if path is not None:
+        from loopcli import config  # only who has a file pays for the import
 
-        return partial(PeriodRule, configs.period, past_trip=past_trip)
-    if name == "novelty":
-        from loopcli.rules.novelty import NoveltyRule
-
-        return partial(NoveltyRule, configs.novelty, past_trip=past_trip)
-    from loopcli.rules.saturation import SaturationRule
-
-    return partial(SaturationRule, configs.saturation, past_trip=past_trip)
+        return config.load(path).pick(agent)
+    if agent is not None:
+        raise ConfigError("--agent picks a profile of --config, and there is none")
+    return Base()
 
 
 def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:

@@ -22,6 +22,17 @@ class Status(IntEnum):
     TIME_LIMIT = 7  # an idle or total time limit passed
 
 
+class RunStatus(IntEnum):
+    """The statuses of ``run`` that are its own; every other is the command's, as timeout(1)'s."""
+
+    UPSTREAM = 122  # gave up: the provider's error, or a stream that was cut or malformed
+    LOOPED = 123  # gave up, and at least one attempt looped
+    TIME_LIMIT = 124  # gave up on a time limit
+    FAILED = 125  # loopcheck itself failed: usage, configuration, I/O, a bug
+    CANNOT_RUN = 126  # the command was found and cannot be run
+    NOT_FOUND = 127  # there is no such command
+
+
 _SEVERITY = (
     Status.CLEAN,
     Status.LENGTH,

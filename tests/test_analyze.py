@@ -18,7 +18,7 @@ import pytest
 from analyzing import VOID, Run, run
 
 from loopcli.cli import cli
-from loopcli.commands.analyze import analyze
+from loopcli.commands.analyze import command as analyze
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -85,6 +85,19 @@ NDJSON = ("--format", "jsonl")
 PERIOD = (*NDJSON, "--rules", "period", "one.txt")
 NOVELTY = (*NDJSON, "--rules", "novelty", "one.txt")
 LOOPS = ("--format", "jsonl", "runs/loop")
+# The saturation rule trips after 13 words.
+SMALL = """
+rules = ["saturation"]
+[saturation]
+window-words = 8
+repeat-threshold = 3
+min-saturated-run = 6
+"""
+TWO = """[
+  {"id": "a"},
+  {"id": "b", "loopDetection": {"enabled": true, "windowWords": 8, "repeatThreshold": 3,
+    "minOffenders": 2, "minSaturatedRun": 6, "maxResponseChars": 0}},
+]"""
 OPTIONS = {
     "paths": Option(["more"], lambda off, on: len(on.rows) == len(off.rows) + 1),
     "files0_from": Option(
@@ -110,6 +123,18 @@ OPTIONS = {
         ["--watch", "reasoning"],
         lambda off, on: on.rows[0]["words"] != off.rows[0]["words"] > 0 < on.rows[0]["words"],
         (*NDJSON, str(FIXTURES / "streams" / "reasoning.sse")),
+    ),
+    "config": Option(
+        ["--config", "small.toml"],
+        lambda off, on: (trips(off), trips(on)) == ([None], [53]),
+        (*NDJSON, "void.txt"),
+        (("small.toml", SMALL), ("void.txt", VOID * 60)),
+    ),
+    "agent": Option(
+        ["--agent", "b"],
+        lambda off, on: (off.status, trips(on)) == (2, [53]),
+        (*NDJSON, "--config", "two.json", "void.txt"),
+        (("two.json", TWO), ("void.txt", VOID * 60)),
     ),
     "window_words": Option(["--window-words", "64"], lambda off, on: peaks(on) != peaks(off)),
     "repeat_threshold": Option(

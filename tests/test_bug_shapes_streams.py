@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from reading import Heard, hear
 
+from loopcli.arming import Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Done, Finish, Lane, ServerLoop
-from loopcli.options import arm
 from loopcli.readers.auto import reader
 from loopcli.rules.table import Configs
 from loopcli.verdicts import Verdict
@@ -47,7 +47,7 @@ def heard(data: bytes) -> Heard:
 
 
 def judged(data: bytes, channels: Sequence[Channel] = tuple(Channel)) -> tuple[list[Verdict], End]:
-    armed = arm(["saturation"], Configs(), past_trip=False, channels=frozenset(channels))
+    armed = Arming(("saturation",), Configs(), frozenset(channels)).rules()
     watch = Watch(reader("auto"), Detector(armed))
     steps = [*watch.feed(data), *watch.close()]
     return [ruling.verdict for _, fresh in steps for ruling in fresh], watch.story.end()

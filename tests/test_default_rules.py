@@ -14,9 +14,9 @@ from helpers import cut, text_event
 from samples import PROSE, QUIET, YES
 
 from fixtures.shapes import Shape, code_block, prose, shapes
+from loopcli.arming import DEFAULT_RULES, Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Lane
-from loopcli.options import DEFAULT_RULES, arm
 from loopcli.rules.table import Configs
 from loopcli.verdicts import Verdict
 
@@ -29,7 +29,7 @@ def judge(
     text: str, rules: tuple[str, ...], sizes: list[int] | None = None, lane: Lane | None = None
 ) -> Verdict | None:
     """The first verdict on a text that comes whole or in pieces, without its place in a piece."""
-    detector = Detector(arm(rules, Configs(), past_trip=False))
+    detector = Detector(Arming(tuple(rules), Configs(), None).rules())
     for piece in cut(text, sizes or []):
         if verdicts := detector.update(text_event(piece, lane)):
             return verdicts[0]._replace(offset=0)

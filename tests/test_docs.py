@@ -21,7 +21,7 @@ import pytest
 
 from loopcli import __version__
 from loopcli.cli import cli
-from loopcli.commands.analyze import analyze
+from loopcli.commands.analyze import command as analyze
 from loopcli.options import ENVIRONMENT_PREFIX
 from loopcli.rules import table
 from loopcli.status import Status, worst

@@ -709,6 +709,7 @@ def lines(text: str) -> list[str]:
     return text.splitlines()
 
 
+AGENTS = Path(__file__).parent / "agents.jsonc"
 OPTIONS = {
     "input_": Option(
         ["--input", "text"],
@@ -725,6 +726,18 @@ OPTIONS = {
     ),
     "preset": Option(
         ["--preset", "nothing-of-that-name"], lambda off, on: (off.status, on.status) == (0, 2)
+    ),
+    "config": Option(
+        ["--config", str(AGENTS)],
+        lambda off, on: (off.status, on.status, len(on.stdout)) == (2, 3, 53),
+        SMALL_LOOP,
+        ("--agent", "small"),
+    ),
+    "agent": Option(
+        ["--agent", "small"],
+        lambda off, on: (off.status, on.status, len(on.stdout)) == (2, 3, 53),
+        SMALL_LOOP,
+        ("--config", str(AGENTS)),
     ),
     "window_words": Option(
         ["--window-words", "8"],

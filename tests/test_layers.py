@@ -17,13 +17,17 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = {
     "nouns": {"", "events", "verdicts", "errors", "status"},
-    "measures": {"words", "window"},
+    "measures": {"words", "window", "jsonc"},
     "readers": {"readers"},
     "rules": {"rules"},
-    "composition": {"detector", "watch", "replay", "trace", "gates", "scoring", "sweep"},
+    "composition": {
+        *("detector", "watch", "replay", "trace", "gates", "scoring", "sweep"),
+        *("arming", "profiles", "attempts", "price"),
+    },
     "world": {
         *("stdio", "unpack", "labels", "corpus", "baseline"),
-        *("measuring", "survey", "workers"),
+        *("measuring", "survey", "workers", "config"),
+        *("signals", "child", "launch", "turn", "journal", "records", "rollup", "generation"),
     },
     "faces": {"output"},
     "commands": {"options", "commands", "cli", "__main__"},
@@ -47,8 +51,8 @@ THIRD_PARTY = {
     "measures": {"orjson", "xxhash"},
     "readers": {"orjson", "yaml"},
     "rules": {"xxhash", "orjson"},
-    "composition": {"numpy"},
-    "world": {"zstandard"},
+    "composition": {"numpy", "orjson"},
+    "world": {"zstandard", "orjson"},
     "faces": {"orjson", "tqdm", "tabulate"},
     "commands": {"click", "orjson", "tqdm"},
 }

@@ -14,9 +14,9 @@ from reading import hear
 
 from fixtures.texts import Dice
 from fixtures.wires import FORMATS, Reply, compact, spoken
+from loopcli.arming import Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Finish, Lane, Text
-from loopcli.options import arm
 from loopcli.readers.auto import READERS, reader
 from loopcli.rules.table import Configs
 from loopcli.watch import Watch
@@ -43,7 +43,7 @@ def looping(name: str, channel: str, widest: int, **rest: str) -> bytes:
 
 def watched(channels: str = "all", name: str = "auto") -> Watch:
     chosen = frozenset(Channel) if channels == "all" else frozenset({Channel(channels)})
-    armed = arm(["saturation"], Configs(), past_trip=False, channels=chosen)
+    armed = Arming(("saturation",), Configs(), chosen).rules()
     return Watch(reader(name), Detector(armed))
 
 

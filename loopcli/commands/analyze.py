@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from loopcli import labels, options
+from loopcli.arming import Arming
 from loopcli.commands.request import Request
 from loopcli.corpus import Settings
 from loopcli.errors import ConfigError
@@ -33,6 +34,7 @@ _EXCLUDED = {
 
 
 @click.command(
+    "analyze",
     context_settings=_HELP,
     short_help="Replay recorded replies: how close they come, and what to change.",
 )
@@ -86,7 +88,7 @@ _EXCLUDED = {
 @click.option("--junit", metavar="FILE", help="Write what the gates found, as JUnit XML.")
 @click.option("-j", "--jobs", metavar="N", help="How many processes.  [default: one for each core]")
 @click.pass_context
-def analyze(ctx: click.Context, /, **params: Any) -> int:
+def command(ctx: click.Context, /, **params: Any) -> int:
     """Replay recorded replies through the rules.
 
     PATH is a file, a folder, a pattern, or - for standard input: plain text,
@@ -124,10 +126,11 @@ def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str)
 
 
 def _request(ctx: click.Context, params: dict[str, Any], job: str) -> Request:
-    names = options.chosen_rules(params["rules"], params["preset"])
-    configs = options.rule_configs(ctx, params)
-    chosen = options.chosen_channels(params["watch"])
-    armed = options.arm(names, configs, past_trip=True, channels=chosen)
+    arming = options.arming(ctx, params)
+    if not arming.names:
+        title = arming.profile.title if arming.profile else "nothing"
+        raise ConfigError(f"{title}: loop detection is off, so there is nothing to analyse by")
+    names, armed = arming.names, arming.rules(past_trip=True)
     swept = _swept(params["sweep"], names) if job in ("sweep", "suggest") else ""
     # A suggestion is near the knobs in use, so their flags say something to it.
     tried = None if not swept else _tried(params["sweep"]) if job == "sweep" else ()
@@ -136,9 +139,9 @@ def _request(ctx: click.Context, params: dict[str, Any], job: str) -> Request:
         files0_from=params["files0_from"],
         plan=Plan(armed, _settings(params)),
         names=names,
-        configs=configs,
-        warning=options.warning(ctx, [swept] if swept else names, configs, tried),
-        settings=_described(names, configs, armed),
+        configs=arming.configs,
+        settings=_described(arming, armed),
+        warnings=(*arming.warnings, *options.idle(ctx, [swept] if swept else names, tried)),
         jobs=_number("--jobs", params["jobs"], least=1),
         format=params["format_"],
         top=_number("--top", params["top"]),
@@ -179,15 +182,11 @@ def _settings(params: dict[str, Any]) -> Settings:
         raise ConfigError(*str(error).splitlines()) from error
 
 
-def _described(
-    names: tuple[str, ...], configs: table.Configs, armed: list[Armed]
-) -> dict[str, Any]:
-    described = {}
-    for name, arm in zip(names, armed, strict=True):
-        config = getattr(configs, name)
-        knobs = {knob.name: getattr(config, knob.name) for knob in table.RULES[name].knobs}
-        described[name] = {"watch": sorted(arm.channels), **knobs}
-    return described
+def _described(arming: Arming, armed: list[Armed]) -> dict[str, Any]:
+    return {
+        name: {"watch": sorted(rule.channels), **arming.knobs(name)}
+        for name, rule in zip(arming.names, armed, strict=True)
+    }
 
 
 def _number(flag: str, text: str | None, least: int = 0) -> int | None:

@@ -58,10 +58,12 @@ class Filter:
         self._verdict: Verdict | None = None
         self._end: End | None = None
 
-    def run(self, info: dict[str, Any], warning: str, report: JsonLinesRenderer | None) -> int:
+    def run(
+        self, info: dict[str, Any], warnings: Sequence[str], report: JsonLinesRenderer | None
+    ) -> int:
         """Copy and judge until the input ends, a rule trips, or a limit passes."""
         self._tell(lambda renderer: renderer.begin(info))
-        if warning:
+        for warning in warnings:
             self._warn(warning)
         signalled = 0
         try:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopcli import corpus
 from loopcli.corpus import Trouble
 from loopcli.measuring import Plan
-from loopcli.output.text import escaped
+from loopcli.output.lines import Lines
 from loopcli.rules.table import Configs
 from loopcli.status import Status, worst
 from loopcli.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
@@ -37,8 +36,8 @@ class Request(NamedTuple):
     plan: Plan
     names: Sequence[str]
     configs: Configs
-    warning: str
     settings: Mapping[str, Any]
+    warnings: Sequence[str]
     jobs: int | None
     format: str
     top: int | None
@@ -68,11 +67,10 @@ class Teller:
         self._bar: Bar | None = None
 
     def line(self, message: str) -> None:
-        """Write a line; if nobody listens, the work matters more."""
+        """Write a line."""
         if self._bar is not None:
             self._bar.clear()
-        with suppress(OSError, ValueError):
-            print(f"loopcheck: {escaped(message)}", file=sys.stderr, flush=True)
+        Lines(sys.stderr).say(message)
 
     def trouble(self, trouble: Trouble) -> None:
         """Tell what could not be read."""
@@ -80,8 +78,8 @@ class Teller:
 
     def survey(self, request: Request, plan: Plan) -> Survey:
         """Go over the corpus; what is wrong with it is told on the way."""
-        if request.warning:
-            self.line(f"warning: {request.warning}")
+        for warning in request.warnings:
+            self.line(f"warning: {warning}")
         survey = Survey(plan, request.jobs)
         if sys.stderr is not None and sys.stderr.isatty():
             from loopcli.output.bar import Bar

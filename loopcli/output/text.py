@@ -46,7 +46,7 @@ class TextRenderer:
 
     def begin(self, info: dict[str, Any]) -> None:
         """Name the configuration once, if asked to."""
-        if self._verbose:
+        if self._verbose and info["armed"]:
             self._line(info["armed"], prefix="loopcheck: ")
 
     def verdict(self, ruling: Ruling, bytes_in: int) -> None:

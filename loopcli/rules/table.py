@@ -237,12 +237,14 @@ def _defect(knob: Knob, text: str) -> str:
     return knob.zero if int(text) == 0 else ""
 
 
-def saturation_warning(config: SaturationConfig) -> str:
-    """Return the one warning that knobs can earn, or nothing."""
+def saturation_warning(
+    config: SaturationConfig, crowd: str = "min-offenders", window: str = "window-words"
+) -> str:
+    """Return the one warning that knobs can earn, or nothing; it spells the two as told."""
     if config.min_offenders <= config.window_words:
         return ""
     return (
-        f"min-offenders ({config.min_offenders}) is larger than window-words "
+        f"{crowd} ({config.min_offenders}) is larger than {window} "
         f"({config.window_words}), so the repetition rule can never fire; "
         "only the length backstop is left"
     )

@@ -16,8 +16,8 @@ import pytest
 from helpers import text_event
 from period_oracle import longest
 
+from loopcli.arming import DEFAULT_RULES, Arming
 from loopcli.detector import Detector
-from loopcli.options import DEFAULT_RULES, arm
 from loopcli.rules.table import Configs
 from loopcli.verdicts import Verdict
 
@@ -64,7 +64,7 @@ def clean() -> dict[str, str]:
 
 def judge(text: str, rules: tuple[str, ...], size: int = 0) -> Verdict | None:
     """The first verdict on a text that comes whole, or in pieces of a size."""
-    detector = Detector(arm(rules, Configs(), past_trip=False))
+    detector = Detector(Arming(tuple(rules), Configs(), None).rules())
     for at in range(0, len(text), size or len(text)):
         if verdicts := detector.update(text_event(text[at : at + (size or len(text))])):
             return verdicts[0]

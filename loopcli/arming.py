@@ -1,0 +1,144 @@
+"""What is armed: rule names, knobs and channels, merged from where each was written.
+
+Pure: whoever has a command line or a file brings what is written there. A flag
+goes before the environment, which goes before the file of ``--config``, which
+goes before the preset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from loopcli.errors import ConfigError
+from loopcli.events import Channel
+from loopcli.rules import table
+from loopcli.rules.base import Armed, Rule
+from loopcli.rules.table import Configs
+
+if TYPE_CHECKING:
+    from loopcli.profiles import Profile
+
+# The document's rule and figures, now and for ever, whatever the defaults become.
+PRESETS = {"gg": ("saturation",)}
+# Novelty costs more than both, and finds only loops that are long already.
+DEFAULT_RULES = ("saturation", "period")
+
+# By a knob's name: how the user spelled the name, and the value's text.
+Written = Mapping[str, tuple[str, str]]
+NOTHING: Written = MappingProxyType({})
+
+
+class Base(NamedTuple):
+    """What holds where neither a flag nor the environment says otherwise.
+
+    ``names`` is ``None`` where the preset or the default decides, and empty
+    where a profile leaves the detector off.
+    """
+
+    names: tuple[str, ...] | None = None
+    channels: frozenset[Channel] | None = None
+    knobs: Written = NOTHING
+    profile: Profile | None = None
+
+
+class Arming(NamedTuple):
+    """What is armed, now that all is merged; ``names`` is empty when nothing is."""
+
+    names: tuple[str, ...]
+    configs: Configs
+    channels: frozenset[Channel] | None
+    warnings: tuple[str, ...] = ()
+    profile: Profile | None = None
+
+    @property
+    def line(self) -> str:
+        """The line that names the configuration, once, at launch; nothing when disarmed."""
+        return table.armed_lines(self.names, self.configs) if self.names else ""
+
+    def knobs(self, name: str) -> dict[str, int]:
+        """Return the knobs of a rule by name."""
+        config = getattr(self.configs, name)
+        return {knob.name: getattr(config, knob.name) for knob in table.RULES[name].knobs}
+
+    def rules(self, *, past_trip: bool = False) -> list[Armed]:
+        """Return the rules, armed for a detector; each on its own channels or the chosen ones."""
+        armed = []
+        for name in self.names:
+            entry = table.RULES[name]
+            watched = frozenset(entry.watches) if self.channels is None else self.channels
+            maker = _maker(name, self.configs, past_trip)
+            armed.append(Armed(maker, watched.intersection(entry.channels)))
+        return armed
+
+
+def settle(
+    base: Base,
+    written: Written = NOTHING,
+    *,
+    rules: str | None = None,
+    preset: str | None = None,
+    watch: str | None = None,
+) -> Arming:
+    """Return what is armed. Raises ``ConfigError`` with all defects of the knobs."""
+    names = base.names
+    if rules is not None:
+        names = chosen_rules("--rules", rules)
+    elif names is None:
+        names = PRESETS[preset] if preset else DEFAULT_RULES
+    configs = table.configs({**base.knobs, **written})
+    channels = base.channels if watch is None else chosen_channels("--watch", watch)
+    return Arming(names, configs, channels, _warnings(base.profile, names, configs), base.profile)
+
+
+def _warnings(profile: Profile | None, names: Iterable[str], configs: Configs) -> tuple[str, ...]:
+    config = configs.saturation
+    told = profile.warnings if profile else ()
+    if "saturation" in names:
+        odd = profile.warning(config) if profile else table.saturation_warning(config)
+        # That of the profile's own knobs has been told.
+        told = tuple(dict.fromkeys((*told, odd) if odd else told))
+    return told
+
+
+def chosen_rules(spelled: str, text: str) -> tuple[str, ...]:
+    """Return the rules of a list that was written as text, under the name ``spelled``."""
+    names = _listed(text)
+    unknown = [name for name in names if name not in table.RULES]
+    if unknown or not names:
+        known = ", ".join(table.RULES)
+        what = f"unknown rule `{unknown[0]}`" if unknown else "no rule is named"
+        raise ConfigError(f"{spelled}: {what} (there is: {known})")
+    return names
+
+
+def chosen_channels(spelled: str, text: str) -> frozenset[Channel]:
+    """Return the channels of a list that was written as text, under the name ``spelled``."""
+    names = set(_listed(text))
+    known = [channel.value for channel in Channel]
+    unknown = sorted(names - {*known, "all"})
+    if unknown or not names:
+        what = f"unknown channel `{unknown[0]}`" if unknown else "no channel is named"
+        raise ConfigError(f"{spelled}: {what} (there is: {', '.join(known)}, all)")
+    return frozenset(channel for channel in Channel if {channel, "all"} & names)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _maker(name: str, configs: Configs, past_trip: bool) -> Callable[[], Rule]:
+    # Imported when armed: start-up is paid by every pipeline.
+    if name == "period":
+        from loopcli.rules.period import PeriodRule
+
+        return partial(PeriodRule, configs.period, past_trip=past_trip)
+    if name == "novelty":
+        from loopcli.rules.novelty import NoveltyRule
+
+        return partial(NoveltyRule, configs.novelty, past_trip=past_trip)
+    from loopcli.rules.saturation import SaturationRule
+
+    return partial(SaturationRule, configs.saturation, past_trip=past_trip)

@@ -1,0 +1,57 @@
+"""``loopcheck config``: how the file of ``--config`` is read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from loopcli import config, profiles
+from loopcli.arming import Arming, settle
+from loopcli.output.lines import Lines
+from loopcli.output.text import escaped
+from loopcli.rules import table
+from loopcli.rules.saturation import NAME as SATURATION
+
+
+@click.command("config")
+@click.option("--agent", metavar="ID", help="Show this profile only.")
+@click.argument("file")
+def command(agent: str | None, file: str) -> None:
+    """Show how FILE is read for --config, or everything that is wrong with it.
+
+    FILE holds agent profiles with a loopDetection block (JSON, with comments
+    and trailing commas), or settings in TOML.
+    """
+    found = config.load(file)
+    bases = found.all() if agent is None else [found.pick(agent)]
+    warnings = Lines(sys.stderr)
+    for base in bases:
+        arming = settle(base)
+        for warning in arming.warnings:
+            warnings.warn(warning)
+        title = arming.profile.title if arming.profile else file
+        for line in _described(arming):
+            click.echo(escaped(f"{title}: {line}"))
+
+
+def _described(arming: Arming) -> Iterator[str]:
+    profile = arming.profile
+    if profile is not None and not profile.armed:
+        yield f"off: {profile.off_because}"
+        return
+    for name in arming.names:
+        if profile is not None and name == SATURATION:
+            knobs = {profiles.spelled(k): v for k, v in profile.knobs.items()}
+        else:
+            knobs = {knob.flag[2:]: v for knob, v in _knobs(arming, name)}
+        what = "armed" if profile is not None and name == SATURATION else name
+        yield f"{what}: " + ", ".join(f"{knob} {value}" for knob, value in knobs.items())
+    if arming.channels is not None:
+        yield f"watches {', '.join(sorted(arming.channels))}"
+    yield arming.line
+
+
+def _knobs(arming: Arming, name: str) -> Iterator[tuple[table.Knob, int]]:
+    return zip(table.RULES[name].knobs, arming.knobs(name).values(), strict=True)

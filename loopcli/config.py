@@ -1,0 +1,152 @@
+"""The file of ``--config``: agent profiles, and in TOML settings of our own beside them.
+
+Rules of this file:
+
+- JSON is a harness's file: what is no agent profile in it is none of our business.
+- TOML is ours. ``rules`` and ``watch`` are lists of names, and a rule's knobs
+  stand in a table with the rule's name, spelled as the flags are but for the
+  dashes before them. What is unknown is refused.
+- A profile's ``loopDetection`` goes before the file's own knobs, and decides
+  whether anything is armed for that agent: the saturation rule, and the others
+  that ``rules`` names.
+- One defect refuses the whole file; all are told together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from loopcli import jsonc, profiles
+from loopcli.arming import Base, chosen_channels, chosen_rules
+from loopcli.errors import ConfigError
+from loopcli.profiles import Profile
+from loopcli.rules import table
+from loopcli.rules.saturation import NAME as SATURATION
+
+_LISTS = ("rules", "watch")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class ConfigFile(NamedTuple):
+    """What is in a file: settings of our own, and the agents' profiles."""
+
+    path: str
+    own: Base
+    profiles: Sequence[Profile]
+
+    def pick(self, agent: str | None) -> Base:
+        """Return what holds for an agent; for none, for the only agent there is, or for all.
+
+        Raises ``ConfigError`` if that cannot be known.
+        """
+        if self.profiles:
+            return self._of(profiles.pick(self.profiles, agent, self.path))
+        if agent is not None:
+            raise ConfigError(f"{self.path}: there is no agent `{agent}`, nor any other")
+        return self.own
+
+    def all(self) -> Iterator[Base]:
+        """Yield what holds for each agent; without agents, what holds for all."""
+        if not self.profiles:
+            yield self.own
+        yield from map(self._of, self.profiles)
+
+    def _of(self, profile: Profile) -> Base:
+        names: tuple[str, ...] = ()
+        if profile.armed:
+            others = (name for name in self.own.names or () if name != SATURATION)
+            names = (SATURATION, *others)
+        knobs = {
+            name: (f"{profile.title}: {profiles.spelled(name)}", str(value))
+            for name, value in profile.knobs.items()
+        }
+        return self.own._replace(names=names, knobs={**self.own.knobs, **knobs}, profile=profile)
+
+
+def load(path: str) -> ConfigFile:
+    """Read a file: TOML if its name ends in ``.toml``, else JSON.
+
+    Raises ``ConfigError`` with everything that is wrong, ``OSError`` if the
+    file cannot be read.
+    """
+    raw = Path(path).read_bytes()
+    toml = path.endswith(".toml")
+    try:
+        text = raw.decode("utf-8-sig")
+        doc = _toml(text) if toml else jsonc.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    defects: list[str] = []
+    own = _own(doc, defects) if toml else Base()
+    found = profiles.judge(doc, defects)
+    if not (defects or found or own != Base()):
+        what = "neither a setting nor an agent profile" if toml else "no agent profile"
+        raise ConfigError(f"{path}: {what} is in it")
+    if defects:
+        raise ConfigError(*(f"{path}: {defect}" for defect in defects))
+    return ConfigFile(path, own, found)
+
+
+def _toml(text: str) -> Any:
+    import tomllib  # only who writes TOML pays for the import
+
+    return tomllib.loads(text, parse_float=jsonc.Unread)
+
+
+def _own(doc: Mapping[str, Any], defects: list[str]) -> Base:
+    """Return the settings of our own; what is wrong with them goes to ``defects``."""
+    _refuse_unknown("", doc, (*_LISTS, *table.RULES, *profiles.KEYS), defects)
+    knobs = dict(_knobs(doc, defects))
+    _told(defects, table.configs, knobs)
+    rules, watch = (_list(doc, key, defects) for key in _LISTS)
+    return Base(
+        _told(defects, chosen_rules, "rules", rules) if rules is not None else None,
+        _told(defects, chosen_channels, "watch", watch) if watch is not None else None,
+        knobs,
+    )
+
+
+def _told(defects: list[str], judge: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    """Return what ``judge`` makes of something; what it refuses goes to ``defects``."""
+    try:
+        return judge(*args, **kwargs)
+    except ConfigError as error:
+        defects += error.defects
+        return None
+
+
+def _list(doc: Mapping[str, Any], key: str, defects: list[str]) -> str | None:
+    """Return a list of names as ``--rules`` and ``--watch`` take it, ``None`` if there is none."""
+    names = doc.get(key)
+    if names is None:
+        return None
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return ",".join(names)
+    defects.append(f"{key} = `{jsonc.shown(names)}`: not a list of names")
+    return None
+
+
+def _refuse_unknown(
+    where: str, found: Mapping[str, Any], known: Sequence[str], defects: list[str]
+) -> None:
+    for key in found:
+        if key not in known:
+            defects.append(f"{where}`{key}` is no setting (there is: {', '.join(known)})")
+
+
+def _knobs(doc: Mapping[str, Any], defects: list[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the knobs in the rules' tables as they are written."""
+    for entry in table.RULES.values():
+        inner = doc.get(entry.name, {})
+        if not isinstance(inner, dict):
+            defects.append(f"{entry.name} = `{jsonc.shown(inner)}`: not a table of knobs")
+            continue
+        names = {knob.flag[2:]: knob.name for knob in entry.knobs}
+        _refuse_unknown(f"[{entry.name}] ", inner, list(names), defects)
+        for key, value in inner.items():
+            if key in names:
+                yield names[key], (f"[{entry.name}] {key}", jsonc.shown(value))
