@@ -34,7 +34,7 @@ _EXCLUSIVE = (
     ("quiet", "json_"),
 )
 # The filter's start-up must not pay for these.
-_LATER = ("analyze", "config")
+_LATER = ("analyze", "config", "journal", "run")
 _EPILOG = """\b
 Exit status:
   0 clean   1 trouble   2 usage   3 a loop   4 the length backstop

@@ -227,6 +227,28 @@ def _spool() -> IO[bytes]:
     return SpooledTemporaryFile(_HELD_IN_MEMORY)
 
 
+def keep_input(fd: int) -> IO[bytes]:
+    """Read a descriptor to its end into a file that can be read again and again.
+
+    A terminal is not read: it has no end, and nobody who runs in the background
+    may read it. Raises ``OSError``.
+    """
+    from tempfile import TemporaryFile
+
+    try:
+        if os.isatty(fd):
+            return open(os.devnull, "rb")
+        kept = TemporaryFile()  # noqa: SIM115
+        while data := os.read(fd, READ_SIZE):
+            kept.write(data)
+    except OSError as error:
+        if error.errno == errno.EBADF:  # closed: there is nothing to read
+            return open(os.devnull, "rb")
+        raise OSError(error.errno, error.strerror, "standard input") from error
+    kept.flush()
+    return kept
+
+
 def die_by(number: int) -> int:
     """End this process the way signal ``number`` ends one; the shell sees 128 + number."""
     import signal  # slow to import and seldom needed

@@ -1,0 +1,199 @@
+"""The retry loop: how each attempt ended becomes a wait, an answer, or the end.
+
+Pure: it reads no clock and starts nothing. Whoever drives it brings the attempt
+and the sleep. Source: gg's model client (schedule, what is retried, the words
+of the messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from loopcli.events import HttpHead, Meta
+from loopcli.status import RunStatus
+
+# The statuses under which a server says how long to stay away.
+_HEED_RETRY_AFTER = frozenset({429, 503})
+
+
+class Kind(StrEnum):
+    """How one attempt ended."""
+
+    ANSWERED = "answered"
+    LOOPED = "looped"
+    STALLED = "stalled"  # no delta for too long
+    CEILING = "ceiling"  # no end after too long
+    HTTP = "http"  # a status of 400 or more in the response's head
+    UPSTREAM = "upstream"  # an error object in the stream
+    CUT = "cut"
+    MALFORMED = "malformed"
+    EXITED = "exited"  # the command failed, for a reason that only it knows
+
+
+_STATUS = {
+    Kind.STALLED: RunStatus.TIME_LIMIT,
+    Kind.CEILING: RunStatus.TIME_LIMIT,
+    Kind.HTTP: RunStatus.UPSTREAM,
+    Kind.UPSTREAM: RunStatus.UPSTREAM,
+    Kind.CUT: RunStatus.UPSTREAM,
+    Kind.MALFORMED: RunStatus.UPSTREAM,
+}
+
+
+class Outcome(NamedTuple):
+    """One attempt, over.
+
+    ``cause`` says why it failed, ``detail`` what tripped. ``words`` and
+    ``chars`` are what the model wrote. ``exit_status`` is the command's own.
+    """
+
+    kind: Kind
+    cause: str = ""
+    retryable: bool = False
+    detail: str = ""
+    words: int = 0
+    chars: int = 0
+    exit_status: int = 0
+    head: HttpHead | None = None
+    meta: Meta = Meta()
+    usage: Mapping[str, object] = MappingProxyType({})
+
+
+class Policy(NamedTuple):
+    """How often to ask again, and how long to wait before: seconds, doubled, capped.
+
+    >>> [Policy().delay(failures) for failures in range(1, 9)]
+    [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
+    """
+
+    retries: int = 10
+    base: float = 1.0
+    maximum: float = 60.0
+
+    def delay(self, failures: int, head: HttpHead | None = None) -> float:
+        """Return the wait after this many failures; a longer Retry-After goes before it."""
+        # 2.0**1024 is no float; any sane maximum is reached long before.
+        scheduled = min(self.base * 2.0 ** min(failures - 1, 1000), self.maximum)
+        return max(scheduled, _retry_after(head))
+
+
+def _retry_after(head: HttpHead | None) -> float:
+    """Return the seconds that a head asks for; dates and the like are not heeded."""
+    if head is None or head.status not in _HEED_RETRY_AFTER:
+        return 0
+    text = head.retry_after
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+class Tally(NamedTuple):
+    """What the looping attempts of one turn threw away."""
+
+    loops: int = 0
+    words: int = 0
+    chars: int = 0
+
+
+class Attempts:
+    """The attempts of one turn so far."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self.outcomes: list[Outcome] = []
+
+    def take(self, outcome: Outcome) -> float | None:
+        """Note how an attempt ended; return the seconds until the next, ``None`` if it is over."""
+        self.outcomes.append(outcome)
+        failures = len(self.outcomes)
+        if not outcome.retryable or failures > self._policy.retries:
+            return None
+        return self._policy.delay(failures, outcome.head)
+
+    @property
+    def last(self) -> Outcome:
+        """How the last attempt ended."""
+        return self.outcomes[-1]
+
+    @property
+    def answered(self) -> bool:
+        """Whether the last attempt brought the reply."""
+        return bool(self.outcomes) and self.last.kind is Kind.ANSWERED
+
+    @property
+    def looped(self) -> list[Outcome]:
+        """The attempts that were abandoned because the reply looped."""
+        return [outcome for outcome in self.outcomes if outcome.kind is Kind.LOOPED]
+
+    @property
+    def tally(self) -> Tally:
+        """What the looping attempts threw away."""
+        looped = self.looped
+        return Tally(len(looped), sum(o.words for o in looped), sum(o.chars for o in looped))
+
+    @property
+    def status(self) -> int:
+        """The exit status, once it is over: one loop outweighs whatever else failed."""
+        if self.answered:
+            return 0
+        if self.looped:
+            return RunStatus.LOOPED
+        return _STATUS.get(self.last.kind, self.last.exit_status)
+
+    def retry_line(self, seconds: float) -> str:
+        """Return the warning before another attempt."""
+        made, most = len(self.outcomes), self._policy.retries + 1
+        return (
+            f"model request attempt {made} of {most} failed ({self.last.cause}); "
+            f"retrying in {seconds:.1f}s"
+        )
+
+    def discarded_line(self, turn: int) -> str:
+        """Return the warning that names what was thrown away before the answer, or nothing."""
+        loops, words, chars = self.tally
+        if not loops:
+            return ""
+        return (
+            f"loop detection discarded {counted(loops, 'looping model response')} on turn {turn} "
+            f"before one completed, throwing away {counted(words, 'word')} of generated output "
+            f"({counted(chars, 'character')}); it was all paid for "
+            "and none of it entered the context."
+        )
+
+    def failure(self, turn: int) -> str:
+        """Return the sentence for a turn that nobody answered."""
+        start = f"model turn {turn} — "
+        if self.looped:
+            loops, _, chars = self.tally
+            return (
+                f"{start}model looped every attempt: model looped: {self.looped[-1].detail}; "
+                f"discarded {loops} response(s) totalling {chars} characters of generated output"
+            )
+        if self.last.retryable and len(self.outcomes) > 1:
+            made = len(self.outcomes)
+            return f"{start}retries exhausted: all {made} attempts failed, the last: " + (
+                self.last.cause
+            )
+        return start + self.last.cause
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number with what it counts.
+
+    >>> counted(1, "word"), counted(2, "word")
+    ('1 word', '2 words')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def ask(
+    attempts: Attempts,
+    attempt: Callable[[], Outcome],
+    sleep: Callable[[float], None],
+    warn: Callable[[str], None],
+) -> None:
+    """Make attempts until one is answered or none may follow."""
+    while (seconds := attempts.take(attempt())) is not None:
+        warn(attempts.retry_line(seconds))
+        sleep(seconds)

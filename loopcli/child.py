@@ -1,0 +1,141 @@
+"""A command in a process group of its own: what it prints, and its certain end.
+
+Rules of this file:
+
+- The command has ended when the process that was started has ended *and* its
+  standard output is closed. Something it left behind may hold the pipe open:
+  then ``kill_after`` seconds of silence end the reading.
+- ``end`` leaves nothing of the process group: SIGTERM, ``kill_after`` seconds,
+  SIGKILL. What moved to a group of its own (``setsid``) is out of reach.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from loopcli.signals import Signals
+from loopcli.stdio import (
+    READ_SIZE,
+    Limits,
+    ReaderGoneError,
+    poll_time,
+    reader_gone,
+    watch_reader,
+)
+
+# How often to look whether a group that was told to end is gone: nobody tells.
+_LOOK_EVERY = 0.02
+# A killed process ends at once, unless the kernel itself is stuck in it, or
+# whoever inherits its orphans never reaps them.
+_KILLED_SECONDS = 2.0
+
+
+class Child:
+    """A running command.
+
+    ``stdin`` is a descriptor, read from its current offset. Raises ``OSError``
+    if the command cannot be started.
+    """
+
+    def __init__(
+        self, command: Sequence[str], stdin: int, signals: Signals, *, kill_after: float
+    ) -> None:
+        self._signals = signals
+        self._kill_after = kill_after
+        self._process = subprocess.Popen(
+            command, stdin=stdin, stdout=subprocess.PIPE, bufsize=0, process_group=0
+        )
+        assert self._process.stdout is not None
+        self._stdout = self._process.stdout
+        # Whether something that the command started held its output open.
+        self.left_open = False
+
+    @property
+    def status(self) -> int:
+        """The exit status, 128 + n after signal n; only once the command has ended."""
+        code = self._process.returncode
+        return 128 - code if code < 0 else code
+
+    def output(self, limits: Limits, peer: int) -> Iterator[bytes]:
+        """Yield what the command prints, until it has ended.
+
+        Raises ``TimeLimitError``, ``SignalledError``, and ``ReaderGoneError``
+        when nobody reads the descriptor ``peer`` any more.
+        """
+        fd = self._stdout.fileno()
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        poll.register(self._signals.fd, select.POLLIN)
+        watch_reader(poll, peer)
+        is_open, silent_until = True, float("inf")
+        while is_open or not self._ended():
+            wait = limits.wait()
+            if self._ended():
+                now = time.monotonic()
+                silent_until = min(silent_until, now + self._kill_after)
+                left = poll_time(silent_until - now)
+                wait = left if wait is None else min(wait, left)
+            ready = dict(poll.poll(wait))
+            if self._signals.fd in ready:
+                self._signals.drain()
+            self._signals.check()
+            if reader_gone(ready, peer):
+                raise ReaderGoneError
+            if fd in ready:
+                data = os.read(fd, READ_SIZE)
+                if data:
+                    silent_until = float("inf")
+                    yield data
+                else:
+                    poll.unregister(fd)
+                    is_open = False
+            elif time.monotonic() >= silent_until:
+                self.left_open = True
+                return
+            limits.check()
+
+    def _ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        """Leave no process of the group behind; a signal shortens the wait."""
+        self._stdout.close()
+        group = self._process.pid
+        if _signal(group, signal.SIGTERM):
+            # A stopped process would not hear it.
+            _signal(group, signal.SIGCONT)
+            if not self._gone(group, self._kill_after, patient=False):
+                _signal(group, signal.SIGKILL)
+                self._gone(group, _KILLED_SECONDS, patient=True)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_KILLED_SECONDS)
+
+    def _gone(self, group: int, seconds: float, *, patient: bool) -> bool:
+        """Wait until the group has no member; impatiently: or a signal came."""
+        until = time.monotonic() + seconds
+        pause = 0.001
+        while True:
+            self._ended()  # reaps: a zombie is still a member of its group
+            if not _signal(group, 0):
+                return True
+            if time.monotonic() >= until or (self._signals.pending and not patient):
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, _LOOK_EVERY)
+
+
+def _signal(group: int, number: int) -> bool:
+    """Send a signal to a process group; return whether there is one."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's by now (setuid): not ours to end
+        return False
+    return True

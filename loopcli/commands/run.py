@@ -1,0 +1,159 @@
+"""``loopcheck run``: a command that prints a reply, asked again until it does not loop."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from loopcli import options
+from loopcli.arming import Arming
+from loopcli.attempts import Attempts, Policy
+from loopcli.detector import Detector
+from loopcli.journal import Journal
+from loopcli.launch import Launch, LaunchSettings
+from loopcli.output.lines import Lines
+from loopcli.readers.auto import reader
+from loopcli.signals import Signals
+from loopcli.stdio import keep_input
+from loopcli.turn import TurnRun, Whose
+from loopcli.watch import Watch
+
+if TYPE_CHECKING:
+    from loopcli.price import Fetch
+
+_SETTINGS = {
+    # A child's arguments are its own, whatever they look like.
+    "allow_interspersed_args": False,
+    "auto_envvar_prefix": options.ENVIRONMENT_PREFIX,
+    "help_option_names": ["-h", "--help"],
+}
+_EPILOG = """\b
+Exit status: the command's own, or
+  122 gave up on upstream errors   123 gave up, and the reply looped
+  124 gave up on a time limit      125 loopcheck failed
+  126 cannot run the command       127 no such command   128+n signal n
+"""
+
+
+@click.command("run", context_settings=_SETTINGS, epilog=_EPILOG)
+@options.input_option("the command's output")
+@options.rule_options
+@options.seconds_option(
+    "--idle-timeout", 60, "End an attempt when no delta has come for this long; 0 is for ever."
+)
+@options.seconds_option(
+    "--timeout", 900, "End an attempt, and do not ask again, after this long; 0 is for ever."
+)
+@options.seconds_option(
+    "--kill-after", 5, "Wait this long after SIGTERM before SIGKILL ends the command."
+)
+@click.option(
+    "--retries",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=10,
+    help="Ask again at most this often.  [default: 10]",
+)
+@options.seconds_option(
+    "--backoff-base", 1, "Wait this long before asking again, doubled each time."
+)
+@options.seconds_option("--backoff-max", 60, "Wait no longer than this, unless a server asks to.")
+@click.option(
+    "--retry-on",
+    metavar="STATUS[,STATUS]",
+    callback=options.statuses,
+    default="",
+    help="Ask again when the command ends with one of these statuses.",
+)
+@click.option("--stream", is_flag=True, help="Print the reply as it comes; nothing is asked again.")
+@click.option("--journal", metavar="FILE", help="Append a record of the turn to FILE.")
+@click.option("--session", metavar="NAME", default="", help="The session in the journal.")
+@click.option("--model", metavar="NAME", help="The model in the journal, if not the stream's.")
+@click.option(
+    "--turn",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The turn in messages and journal, if not the next one.",
+)
+@click.option("--price", is_flag=True, help="Look up what the abandoned replies cost.")
+@click.option(
+    "--generation-url",
+    metavar="URL",
+    default="https://openrouter.ai/api/v1/generation",
+    help="Where to look it up.  [default: https://openrouter.ai/api/v1/generation]",
+)
+@click.option(
+    "--api-key-env",
+    metavar="VARIABLE",
+    default="OPENROUTER_API_KEY",
+    help="The environment variable that holds the key.  [default: OPENROUTER_API_KEY]",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No messages; the exit status tells.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+@click.pass_context
+def command(ctx: click.Context, /, **params: Any) -> int:
+    """Run COMMAND, which prints a model's reply; ask again when it loops.
+
+    \b
+    loopcheck run -- curl -siN --fail-with-body https://… -d @request.json
+    loopcheck run --journal turns.jsonl --session s1 -- llm 'Write a game'
+
+    The reply is judged while it is printed. An attempt that loops, stalls, is
+    cut or meets an HTTP 429 or 5xx is ended and thrown away, and after a wait
+    the command is run again with the same standard input. Only the reply that
+    ended clean is printed.
+    """
+    if params["stream"] and ctx.get_parameter_source("retries") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--stream and --retries exclude each other: what is printed stays")
+    arming = options.arming(ctx, params)
+    fetch = _fetch(params) if params["price"] else None
+    teller = Lines(sys.stderr, quiet=params["quiet"])
+    journal = Journal(params["journal"]) if params["journal"] else None
+    if arming.line:
+        teller.say(arming.line)
+    for warning in arming.warnings:
+        teller.warn(warning)
+    signals = Signals()
+    make_watch = partial(_watch, params["input_"], arming)
+    with keep_input(0) as stdin:
+        launch = Launch(
+            params["command"], stdin.fileno(), _settings(params), make_watch, signals, teller.warn
+        )
+        attempts, whose = Attempts(_policy(params)), _whose(params, arming)
+        turn = TurnRun(attempts, launch, whose, teller, journal=journal, fetch=fetch)
+        return turn.run(signals)
+
+
+def _settings(params: dict[str, Any]) -> LaunchSettings:
+    return LaunchSettings(
+        params["idle_timeout"],
+        params["timeout"],
+        params["kill_after"],
+        params["stream"],
+        params["retry_on"],
+    )
+
+
+def _policy(params: dict[str, Any]) -> Policy:
+    # What has been printed cannot be taken back.
+    retries = 0 if params["stream"] else params["retries"]
+    return Policy(retries, params["backoff_base"], params["backoff_max"])
+
+
+def _whose(params: dict[str, Any], arming: Arming) -> Whose:
+    agent = arming.profile.id or arming.profile.name if arming.profile else ""
+    return Whose(params["session"], params["model"] or "", params["turn"] or 0, agent)
+
+
+def _watch(name: str, arming: Arming) -> Watch:
+    return Watch(reader(name), Detector(arming.rules()))
+
+
+def _fetch(params: dict[str, Any]) -> Fetch:
+    from loopcli.generation import Client  # only who asks for prices pays for the import
+
+    return Client(params["generation_url"], params["api_key_env"]).fetch

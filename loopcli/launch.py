@@ -1,0 +1,268 @@
+"""One attempt: the command runs, its output is judged, and how that ended is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from loopcli.attempts import Kind, Outcome, counted
+from loopcli.child import Child
+from loopcli.events import Channel, Event, HttpHead, Note, Restart, Text
+from loopcli.signals import Signals
+from loopcli.status import RunStatus
+from loopcli.stdio import IdleError, Limits, Output, TimeLimitError
+from loopcli.watch import End, Ruling, Story, Watch
+
+STDOUT = 1
+# How many bytes of an output that is not printed are told in its place. gg's figure.
+_MAX_SHOWN = 2000
+# What is kept to tell it from; heads stand before it, and are a few KB long.
+_MAX_KEPT = 16 * 1024
+
+# Providers that report an error inside the stream often name it only; each
+# name stands for the HTTP status it has elsewhere.
+_NAMED_STATUS = {
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "resource_exhausted": 429,
+    "api_error": 500,
+    "internal": 500,
+    "internal_server_error": 500,
+    "server_error": 500,
+    "unavailable": 503,
+    "insufficient_system_resource": 503,
+    "network_error": 503,
+    "deadline_exceeded": 504,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+class StartError(Exception):
+    """The command cannot be started; ``status`` says whether it is there at all."""
+
+    def __init__(self, message: str, status: RunStatus) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class LaunchSettings(NamedTuple):
+    """How an attempt runs. Times in seconds, 0 for no limit (``kill_after``: at once)."""
+
+    idle_timeout: float = 60
+    timeout: float = 900
+    kill_after: float = 5
+    stream: bool = False
+    retry_on: frozenset[int] = frozenset()
+
+
+class Launch:
+    """Runs the command as often as it is asked to; each time with a fresh detector.
+
+    ``stdin`` is a descriptor of a file that every attempt reads from its start.
+    After an answered attempt ``output`` holds the reply.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        stdin: int,
+        settings: LaunchSettings,
+        make_watch: Callable[[], Watch],
+        signals: Signals,
+        warn: Callable[[str], None],
+    ) -> None:
+        self._command = command
+        self._stdin = stdin
+        self._settings = settings
+        self._make_watch = make_watch
+        self._signals = signals
+        self._warn = warn
+        self._chars = 0
+        self._start_of_output = b""
+        self.output = Output(STDOUT, hold=False)
+
+    def attempt(self) -> Outcome:
+        """Run the command once. Raises ``StartError`` if it cannot be started."""
+        settings = self._settings
+        watch = self._make_watch()
+        self._chars = 0
+        self._start_of_output = b""
+        os.lseek(self._stdin, 0, os.SEEK_SET)
+        child = self._start()
+        self.output.drop()
+        self.output = Output(STDOUT, hold=not settings.stream)
+        limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
+        limit: TimeLimitError | None = None
+        try:
+            try:
+                ruling = self._copy(child, watch, limits)
+            except TimeLimitError as error:
+                limit = error
+                ruling = self._judge(watch.close())
+        finally:
+            child.end()
+        if child.left_open:
+            self._warn("the command ended, but its output was held open; that is ended, too")
+        outcome = self._outcome(watch, ruling, limit, child)
+        if outcome.kind is not Kind.ANSWERED:
+            self.output.drop()
+        return outcome
+
+    def _start(self) -> Child:
+        kill_after = self._settings.kill_after
+        try:
+            return Child(self._command, self._stdin, self._signals, kill_after=kill_after)
+        except OSError as error:
+            missing = isinstance(error, FileNotFoundError)
+            status = RunStatus.NOT_FOUND if missing else RunStatus.CANNOT_RUN
+            message = f"cannot run `{self._command[0]}`: {error.strerror}"
+            raise StartError(message, status) from error
+
+    def _copy(self, child: Child, watch: Watch, limits: Limits) -> Ruling | None:
+        read = 0
+        for data in child.output(limits, STDOUT):
+            before = watch.progress
+            ruling = self._judge(watch.feed(data))
+            if watch.progress != before:
+                limits.touch()
+            self._start_of_output += data[: _MAX_KEPT - len(self._start_of_output)]
+            cut = None if ruling is None else ruling.cut
+            self.output.write(data if cut is None else data[: max(0, cut - read)])
+            read += len(data)
+            if ruling is not None:
+                return ruling
+        return self._judge(watch.close())
+
+    def _judge(self, judged: Iterable[tuple[Event, list[Ruling]]]) -> Ruling | None:
+        for event, rulings in judged:
+            if isinstance(event, Text) and event.lane.channel is Channel.CONTENT:
+                self._chars += len(event.text)
+            elif isinstance(event, Restart):
+                self._chars = 0
+            elif isinstance(event, Note):
+                self._warn(event.message)
+            if rulings:
+                return rulings[0]
+        return None
+
+    def _outcome(
+        self, watch: Watch, ruling: Ruling | None, limit: TimeLimitError | None, child: Child
+    ) -> Outcome:
+        story = watch.story
+        told = Outcome(
+            Kind.ANSWERED,
+            words=watch.totals(Channel.CONTENT)[0],
+            chars=self._chars,
+            head=story.head,
+            meta=story.meta,
+            usage=story.usage.counts if story.usage else {},
+        )
+        if ruling is not None:
+            return _looped(told, watch, ruling)
+        failed = (
+            self._stream_failure(story)
+            or (limit and _limit_failure(limit, story, self._settings))
+            or _command_failure(story, child.status, self._settings.retry_on)
+        )
+        if not failed:
+            return told
+        kind, cause, retryable = failed
+        if kind is Kind.EXITED and self._start_of_output and not self._settings.stream:
+            cause += f"; not printed: {_shown(self._start_of_output)}"
+        status = child.status if kind is Kind.EXITED else 0
+        return told._replace(kind=kind, cause=cause, retryable=retryable, exit_status=status)
+
+    def _stream_failure(self, story: Story) -> _Failure | None:
+        """Return what the provider did wrong, and whether asking again may help."""
+        error, head = story.error, story.head
+        if head is not None and head.status >= 300:
+            return _http_failure(head, _shown(self._start_of_output[head.byte :]))
+        if story.problem is not None:
+            where = f"line {story.problem.line}: " if story.problem.line else ""
+            return Kind.MALFORMED, where + story.problem.message, False
+        if error is not None:
+            code = f" (code {error.code})" if error.code else ""
+            cause = f"provider returned an error object: {error.message}{code}"
+            return Kind.UPSTREAM, cause, _passes(_status_of(error.code))
+        if story.end() is End.FAILED:
+            # No error object: the reason itself is the error.
+            cause = f"the reply ended as {story.failure}"
+            return Kind.UPSTREAM, cause, _passes(_status_of(story.failure))
+        return None
+
+
+def _shown(output: bytes) -> str:
+    """Return the beginning of an output as it is told."""
+    text = output.strip()
+    if len(text) <= _MAX_SHOWN:
+        return text.decode("utf-8", "replace")
+    return text[:_MAX_SHOWN].decode("utf-8", "ignore") + "…"
+
+
+def _looped(told: Outcome, watch: Watch, ruling: Ruling) -> Outcome:
+    words, chars = watch.totals()
+    detail = (
+        f"{ruling.verdict.message} ({counted(words, 'word')}, "
+        f"{counted(chars, 'character')} read before it was abandoned)"
+    )
+    cause = f"abandoned a looping reply: {detail}"
+    return told._replace(
+        kind=Kind.LOOPED, cause=cause, retryable=True, detail=detail, words=words, chars=chars
+    )
+
+
+_Failure = tuple[Kind, str, bool]
+
+
+def _http_failure(head: HttpHead, body: str) -> _Failure:
+    cause = f"HTTP {head.status}"
+    if head.status < 400:
+        # A redirect that nobody followed is no reply either.
+        cause += " (curl follows redirects with -L)"
+    elif body:
+        cause += f": {body}"
+    return Kind.HTTP, cause, _passes(head.status)
+
+
+def _passes(status: int) -> bool:
+    """Return whether an HTTP status is one of those that may be gone next time."""
+    return status == 429 or 500 <= status <= 599
+
+
+def _status_of(code: str) -> int:
+    """Return the HTTP status that a provider's word for a failure stands for; 0 if for none."""
+    code = code.lower()
+    if code.isascii() and code.isdigit() and len(code) == 3:
+        return int(code)
+    return _NAMED_STATUS.get(code, 0)
+
+
+def _limit_failure(limit: TimeLimitError, story: Story, settings: LaunchSettings) -> _Failure:
+    if not isinstance(limit, IdleError):
+        return Kind.CEILING, str(limit), False
+    cause = f"the stream stalled: no delta from the model for {settings.idle_timeout:g}s"
+    if story.meta.provider:
+        cause += f" (provider: {story.meta.provider})"
+    return Kind.STALLED, cause, True
+
+
+def _command_failure(story: Story, status: int, retry_on: frozenset[int]) -> _Failure | None:
+    how = _ended(status)
+    if story.end() is End.CUT:
+        cause = "stream interrupted: it ended without a finish_reason or [DONE]"
+        return Kind.CUT, cause + (f"; {how}" if status else ""), True
+    return (Kind.EXITED, how, status in retry_on) if status else None
+
+
+def _ended(status: int) -> str:
+    if status > 128:
+        try:
+            name = signal.Signals(status - 128).name
+        except ValueError:
+            pass
+        else:
+            return f"the command ended with status {status} ({name})"
+    return f"the command ended with status {status}"

@@ -1,0 +1,135 @@
+"""What is written of a turn: the records of the journal, as plain objects.
+
+Source: gg's ``turn_outcome`` event and its session record. ``session``,
+``model`` and ``at`` are ours: whose turn it was, and when it ended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from loopcli.attempts import Attempts, Kind
+from loopcli.journal import Previous, Record
+from loopcli.price import Abandoned, Price
+
+# Every failure is the model request's; the type says which.
+ERROR_KIND = "model_api"
+_ERROR_TYPES = {
+    Kind.STALLED: "model_stream_stalled",
+    Kind.CEILING: "model_call_timeout",
+    Kind.HTTP: "model_http_error",
+    Kind.UPSTREAM: "model_upstream_error",
+    Kind.CUT: "model_stream_interrupted",
+    Kind.MALFORMED: "model_stream_malformed",
+    Kind.EXITED: "command_failed",
+}
+LOOP_TYPE = "model_response_loop"
+
+
+class Turn(NamedTuple):
+    """One turn, over. ``number`` is its place in the session, ``at`` when it ended, in seconds."""
+
+    attempts: Attempts
+    number: int
+    session: str
+    model: str
+    at: float
+    interrupted: bool = False
+
+    @property
+    def label(self) -> dict[str, Any]:
+        """What every record of the turn carries."""
+        named = {"session": self.session, "model": self.model}
+        when = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds")
+        return {key: value for key, value in named.items() if value} | {"at": when}
+
+
+def of_turn(turn: Turn, previous: Previous) -> list[Record]:
+    """Return the records of a turn: its outcome, and the loop that failed it, if one did."""
+    outcome = _outcome(turn, previous)
+    looped = outcome.get("errorType") == LOOP_TYPE
+    return [outcome, _response_loop(turn)] if looped else [outcome]
+
+
+def _outcome(turn: Turn, previous: Previous) -> dict[str, Any]:
+    attempts = turn.attempts
+    record: dict[str, Any] = {"type": "turn_outcome", "outcome": "progressed"}
+    consecutive = 0
+    if turn.interrupted:
+        # Nobody's error: the count of errors goes on as if the turn had not been.
+        record["outcome"] = "fatal"
+        record["errorType"] = "interrupted"
+        consecutive = previous.consecutive_errors
+    elif not attempts.answered:
+        record["outcome"] = "error"
+        record["error"] = ERROR_KIND
+        record["errorType"] = LOOP_TYPE if attempts.looped else _ERROR_TYPES[attempts.last.kind]
+        consecutive = previous.consecutive_errors + 1
+    record |= {"consecutiveErrors": consecutive, "turns": turn.number}
+    loops, words, chars = attempts.tally
+    if loops:
+        record |= {"loopAborts": loops, "loopAbortWords": words, "loopAbortChars": chars}
+    if attempts.answered:
+        record |= _reply(attempts.last.chars, attempts.last.usage)
+    return record | turn.label
+
+
+def _reply(chars: int, usage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the size of the answer, and its cost where the provider told it."""
+    details = usage.get("completion_tokens_details")
+    reasoning = details.get("reasoning_tokens") if isinstance(details, Mapping) else 0
+    output = max(0, _count(usage.get("completion_tokens")) - _count(reasoning))
+    cost = usage.get("cost")
+    sizes = {"responseChars": chars, "responseOutputTokens": output}
+    told: dict[str, Any] = {key: value for key, value in sizes.items() if value}
+    if isinstance(cost, int | float) and not isinstance(cost, bool):
+        told |= {"totalCost": cost, "workCost": cost}
+    return told
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _response_loop(turn: Turn) -> dict[str, Any]:
+    loops, words, chars = turn.attempts.tally
+    return {
+        "type": "model_error",
+        "kind": "response_loop",
+        "turn": turn.number,
+        "message": turn.attempts.failure(turn.number),
+        "discarded": loops,
+        "discardedWords": words,
+        "discardedChars": chars,
+    } | turn.label
+
+
+def of_prices(
+    turn: Turn, priced: Iterable[tuple[Abandoned, Price | None]], agent: str
+) -> dict[str, Any]:
+    """Return the record of what a turn's abandoned replies cost: total, never work."""
+    pairs = list(priced)
+    costs = [price.cost for _, price in pairs if price]
+    replies = [
+        {
+            "generationId": reply.generation_id or None,
+            "words": reply.words,
+            "chars": reply.chars,
+            "model": reply.model or None,
+            "agent": agent or None,
+        }
+        | (price.to_json() if price else {"cost": None})
+        for reply, price in pairs
+    ]
+    return {
+        "type": "abandoned_replies",
+        "turn": turn.number,
+        "totalCost": math.fsum(costs),
+        "workCost": 0,
+        "loopAbortPriced": len(costs),
+        "loopAbortUnpriced": len(pairs) - len(costs),
+        "replies": replies,
+    } | turn.label

@@ -1,0 +1,101 @@
+"""Signals that wait their turn, so that a child is never left behind.
+
+A handler that raises may raise anywhere, between the start of a child and the
+assignment that remembers it, too. Here a signal only wakes whoever waits on
+``fd``; ``check`` raises where it is safe to.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from loopcli.stdio import poll_time
+
+# What ends a process from outside, and the end of a child.
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+class SignalledError(Exception):
+    """Signal ``number`` asked this process to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"signal {number}")
+        self.number = number
+
+
+class Signals:
+    """While entered, signals wake whoever polls ``fd``. Main thread only."""
+
+    def __init__(self) -> None:
+        self._pending = 0
+        self._before: dict[int, Any] = {}
+        self.fd = -1
+        self._write_end = -1
+
+    def __enter__(self) -> Self:
+        self.fd, self._write_end = os.pipe()
+        os.set_blocking(self.fd, False)
+        os.set_blocking(self._write_end, False)
+        signal.set_wakeup_fd(self._write_end, warn_on_full_buffer=False)
+        for number in _ENDING:
+            # Who starts us with a signal ignored (nohup) wants it ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._take)
+        # Also undoes an inherited SIG_IGN, under which a child's status is lost.
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, _: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(-1)
+        os.close(self.fd)
+        os.close(self._write_end)
+        if kind is None:
+            self.check()
+
+    def _take(self, number: int, _: FrameType | None) -> None:
+        self._pending = number
+
+    @property
+    def pending(self) -> int:
+        """The signal that came and has not been raised yet; 0 for none."""
+        return self._pending
+
+    def drain(self) -> None:
+        """Forget the wake-ups, so that the next poll waits again."""
+        try:
+            while os.read(self.fd, 4096):
+                pass
+        except BlockingIOError:
+            pass
+
+    def check(self) -> None:
+        """Raise ``SignalledError`` if a signal came, once for each."""
+        number, self._pending = self._pending, 0
+        if number:
+            raise SignalledError(number)
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, but not through a signal."""
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        until = time.monotonic() + seconds
+        while True:
+            self.check()
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            if poll.poll(poll_time(left)):
+                self.drain()
+
+
+def _wake(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing: the wake-up descriptor has done it."""
