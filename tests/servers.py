@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 import threading
@@ -149,13 +148,3 @@ def ask_command(url: str) -> list[str]:
     if shutil.which("curl"):
         return ["curl", "-siN", "-d", "@-", url]
     return [sys.executable, "-c", _FETCH, url]
-
-
-def environ(**more: str) -> dict[str, str]:
-    """An environment without settings of loopcheck and without proxies."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("LOOPCHECK") and not name.lower().endswith("_proxy")
-    }
-    return kept | {"PYTHONUTF8": "1"} | more

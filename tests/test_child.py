@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from servers import environ
+from processes import environ
 
 RUN = [sys.executable, "-m", "loopcli", "run", "--rules", "saturation"]
 QUICK = ["--kill-after", "0.3", "--backoff-base", "0"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import environ
+from processes import environ, loopcheck
 
 from loopcli import journal
 from loopcli.errors import ConfigError
@@ -24,16 +24,6 @@ from loopcli.rollup import Rollup, fields
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.jsonl"
-
-
-def loopcheck(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "loopcli", *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=environ(),
-    )
 
 
 def turn(turns: int, **more: Any) -> dict[str, Any]:

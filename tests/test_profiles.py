@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import environ
+from processes import loopcheck
 
 from loopcli import config, jsonc
 from loopcli.errors import ConfigError
@@ -37,16 +35,6 @@ ARMED = (
     "more words have each occurred more than 32 times in the last 256, or once it passes 250000 "
     "characters"
 )
-
-
-def loopcheck(*arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "loopcli", *map(str, arguments)],
-        input="hello\n",
-        capture_output=True,
-        text=True,
-        env=environ(**more),
-    )
 
 
 def profile(**block: Any) -> dict[str, Any]:
@@ -402,6 +390,6 @@ def test_flag_before_environment_before_profile_before_preset(
 def test_the_environment_names_the_profile(two: Path) -> None:
     done = loopcheck("-v", LOOPCHECK_CONFIG=str(two), LOOPCHECK_AGENT="implementer")
     assert done.stderr.splitlines()[0] == f"loopcheck: {ARMED}"
-    off = loopcheck("-v", "--config", two, "--agent", "off")
+    off = loopcheck("-v", "--config", two, "--agent", "off", stdin="hello\n")
     assert off.stderr == "loopcheck: <stdin>: done: 0 words, 0 characters\n"
     assert off.stdout == "hello\n"

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import environ
 from servers import (
     Provider,
     Reply,
     answers,
     ask_command,
     cuts,
-    environ,
     fails_inside,
     hangs,
     loops,

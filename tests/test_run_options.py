@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import click
 import pytest
-from servers import Provider, environ, provider, says
+from processes import environ
+from servers import Provider, provider, says
 
 from loopcli.cli import cli
 from loopcli.options import ENVIRONMENT_PREFIX
