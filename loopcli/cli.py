@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 from enum import IntEnum
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,6 +52,8 @@ class Commands(click.Group):
         """Return a command by its name."""
         if cmd_name not in _LATER:
             return super().get_command(ctx, cmd_name)
+        from importlib import import_module
+
         found: click.Command = import_module(f"loopcli.commands.{cmd_name}").command
         return found
 

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -21,16 +22,21 @@ import pytest
 
 from loopcli import __version__
 from loopcli.cli import cli
-from loopcli.commands.analyze import command as analyze
 from loopcli.options import ENVIRONMENT_PREFIX
 from loopcli.rules import table
-from loopcli.status import Status, worst
+from loopcli.status import RunStatus, Status, worst
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
-PAGES = ("loopcheck.1", "loopcheck-analyze.1", "loopcheck.7")
-MAN = {page: (ROOT / "man" / page).read_text("ascii") for page in PAGES}
+MAN = {path.name: path.read_text("ascii") for path in sorted((ROOT / "man").iterdir())}
 _ESCAPES = {r"\-": "-", r"\e": "\\", r"\(aq": "'", r"\&": "", r"\~": " ", r"\|": ""}
+# The pages that have a command's options, and that command.
+COMMANDS = {"loopcheck.1": cli} | {
+    f"loopcheck-{name}.1": command
+    for name in ("analyze", "journal", "run")
+    if (command := cli.get_command(click.Context(cli), name))
+}
+analyze = COMMANDS["loopcheck-analyze.1"]
 KNOBS = [knob for entry in table.RULES.values() for knob in entry.knobs]
 _HELP_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
 
@@ -56,7 +62,7 @@ def paragraphs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def options_of(command: click.Command) -> list[click.Option]:
-    context = click.Context(command, **command.context_settings)
+    context = click.Context(command, **cli.context_settings | command.context_settings)
     return [param for param in command.get_params(context) if isinstance(param, click.Option)]
 
 
@@ -78,9 +84,7 @@ def long_flag(option: click.Option) -> str:
 # The options
 
 
-@pytest.mark.parametrize(
-    ("page", "command"), [("loopcheck.1", cli), ("loopcheck-analyze.1", analyze)]
-)
+@pytest.mark.parametrize(("page", "command"), COMMANDS.items(), ids=str)
 def test_the_man_page_has_the_options_with_their_arguments_and_defaults(
     page: str, command: click.Command
 ) -> None:
@@ -98,7 +102,13 @@ def test_the_man_page_has_the_options_with_their_arguments_and_defaults(
     assert written == wanted
 
 
-@pytest.mark.parametrize("option", filter_options(), ids=long_flag)
+# Those of analyze are texts that it judges itself.
+DEFAULTS = [
+    o for command in COMMANDS.values() if command is not analyze for o in options_of(command)
+]
+
+
+@pytest.mark.parametrize("option", DEFAULTS, ids=long_flag)
 def test_the_help_names_the_true_default(option: click.Option) -> None:
     named = _HELP_DEFAULT.search(option.help or "")
     knobs = {knob.name: knob.default for knob in KNOBS}
@@ -144,14 +154,28 @@ def severity(status: Status) -> int:
     return sum(worst([status, other]) is status for other in Status)
 
 
-SETTINGS = [o for o in filter_options() if long_flag(o) not in {"--help", "--version"}]
+def test_the_readme_has_every_option_of_run() -> None:
+    part = README.split("## Ask again")[1].split("\n## ")[0]
+    known = {option.name for option in filter_options()}
+    lines_of_record = {"session", "model", "turn", "generation_url", "api_key_env"}
+    for option in options_of(COMMANDS["loopcheck-run.1"]):
+        if option.name not in known | lines_of_record and long_flag(option) != "--help":
+            assert any(f"`{flag}" in part for flag in option.opts), option.opts
 
 
-@pytest.mark.parametrize("option", SETTINGS, ids=long_flag)
-def test_the_environment_stands_for_an_option(option: click.Option) -> None:
+SETTINGS = [
+    (command, option)
+    for command in (cli, COMMANDS["loopcheck-run.1"])
+    for option in options_of(command)
+    if long_flag(option) not in {"--help", "--version"}
+]
+
+
+@pytest.mark.parametrize(("command", "option"), SETTINGS, ids=str)
+def test_the_environment_stands_for_an_option(command: click.Command, option: click.Option) -> None:
     variable = f"{ENVIRONMENT_PREFIX}_{long_flag(option)[2:].upper().replace('-', '_')}"
     value = {"--preset": "gg", "--rules": "saturation"}.get(long_flag(option), "1")
-    context = click.Context(cli, **cli.context_settings)
+    context = click.Context(command, **command.context_settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(variable, value)
         assert option.resolve_envvar_value(context) == value, f"{variable} is not looked at"
@@ -171,6 +195,24 @@ def test_readme_man_page_and_help_have_the_same_statuses() -> None:
     assert written == dict(rows)
     helped = re.findall(r"(?:^|\s)(\d|128\+n) [a-z]", cli.epilog or "")
     assert helped == numbers
+
+
+def test_the_statuses_of_run() -> None:
+    written = {
+        tag: body.partition("\n.P")[0].strip()
+        for tag, body in paragraphs(section("loopcheck-run.1", "EXIT STATUS"))
+    }
+    numbers = [str(int(status)) for status in RunStatus]
+    assert list(written) == [*numbers, "128+n"]
+    rows = re.findall(r"^\| (12\d(?:, 12\d)*) \| (.*) \|$", README, re.M)
+    told = {
+        number: meaning
+        for heads, meanings in rows
+        for number, meaning in zip(heads.split(", "), meanings.split("; "), strict=True)
+    }
+    assert told == {number: written[number] for number in numbers}
+    helped = COMMANDS["loopcheck-run.1"].epilog or ""
+    assert re.findall(r"(?:^|\s)(\d{3}|128\+n) [a-z]", helped) == [*numbers, "128+n"]
 
 
 def test_the_order_of_the_statuses() -> None:
@@ -286,7 +328,8 @@ def test_the_examples_print_what_the_documents_say(sandbox: Path) -> None:
 
 @pytest.mark.parametrize("command", [command for command, _ in ALL_EXAMPLES])
 def test_examples_with_figures_name_their_rules(command: str) -> None:
-    if "loopcheck" in command and "< /dev/null" not in command:
+    judges = re.search(r"\bloopcheck\b(?! (?:config|journal)|\.)", command)
+    if judges and "< /dev/null" not in command and "--config quick.toml" not in command:
         assert "--preset gg" in command or "--rules " in command
 
 
@@ -332,6 +375,14 @@ def test_the_page_has_its_head(page: str) -> None:
     assert places == sorted(set(places))
 
 
+@pytest.mark.parametrize("page", MAN)
+def test_the_wheel_installs_the_page(page: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    installed = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    assert installed[f"man/{page}"] == f"share/man/man{page[-1]}/{page}"
+    assert f"{page[:-2]}({page[-1]})" in README
+
+
 def test_the_version(sandbox: Path) -> None:
     assert run("loopcheck --version", sandbox) == f"loopcheck {__version__}\n"
 
@@ -356,3 +407,9 @@ def test_completion(shell: str, mark: str, sandbox: Path) -> None:
             sandbox,
         )
         assert completed.split() == ["plain,--max-response-chars", "plain,--max-peak"]
+        completed = run(
+            'COMP_WORDS="loopcheck " COMP_CWORD=1 _LOOPCHECK_COMPLETE=bash_complete loopcheck',
+            sandbox,
+        )
+        commands = ["analyze", "config", "journal", "rules", "run"]
+        assert completed.split() == [f"plain,{name}" for name in commands]
