@@ -162,11 +162,14 @@ class Launch:
         )
         if ruling is not None:
             return _looped(told, watch, ruling)
-        failed = (
-            self._stream_failure(story)
-            or (limit and _limit_failure(limit, story, self._settings))
-            or _command_failure(story, child.status, self._settings.retry_on)
-        )
+        failed = self._stream_failure(story)
+        if limit is not None:
+            # A server may keep the connection open after its end mark.
+            if not story.done:
+                failed = failed or _limit_failure(limit, story, self._settings)
+        else:
+            # Of an attempt that we ended, the status says nothing.
+            failed = failed or _command_failure(story, child.status, self._settings.retry_on)
         if not failed:
             return told
         kind, cause, retryable = failed

@@ -79,9 +79,11 @@ def _outcome(turn: Turn, previous: Previous) -> dict[str, Any]:
 
 def _reply(chars: int, usage: Mapping[str, Any]) -> dict[str, Any]:
     """Return the size of the answer, and its cost where the provider told it."""
-    details = usage.get("completion_tokens_details")
+    # The chat API's word for it, or that of Anthropic's and the Responses API.
+    kind = "completion" if "completion_tokens" in usage else "output"
+    details = usage.get(f"{kind}_tokens_details")
     reasoning = details.get("reasoning_tokens") if isinstance(details, Mapping) else 0
-    output = max(0, _count(usage.get("completion_tokens")) - _count(reasoning))
+    output = max(0, _count(usage.get(f"{kind}_tokens")) - _count(reasoning))
     cost = usage.get("cost")
     sizes = {"responseChars": chars, "responseOutputTokens": output}
     told: dict[str, Any] = {key: value for key, value in sizes.items() if value}

@@ -106,12 +106,13 @@ class TurnRun:
 
     def _record(self, *, interrupted: bool) -> Turn:
         attempts, whose = self._attempts, self._whose
-        streamed = attempts.last.meta.model if attempts.outcomes else ""
+        # An attempt that failed early may not have come to say whose it was.
+        streamed = [o.meta.model for o in attempts.outcomes if o.meta.model]
         turn = Turn(
             attempts,
             whose.number or 1,
             whose.session,
-            whose.model or streamed,
+            whose.model or (streamed[-1] if streamed else ""),
             self._now(),
             interrupted,
         )

@@ -110,6 +110,15 @@ def cuts(handler: Handler) -> None:
     handler.chunk("gen-cut", content="Once upon a ")
 
 
+def ends(reason: str) -> Reply:
+    def reply(handler: Handler) -> None:
+        handler.begin()
+        handler.chunk("gen-bad", content="Once ")
+        handler.document(id="gen-bad", choices=[{"index": 0, "delta": {}, "finish_reason": reason}])
+
+    return reply
+
+
 def fails_inside(code: int, message: str = "The provider closed the connection") -> Reply:
     def reply(handler: Handler) -> None:
         handler.begin()

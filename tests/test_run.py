@@ -16,11 +16,13 @@ from typing import Any
 import pytest
 from processes import environ
 from servers import (
+    Handler,
     Provider,
     Reply,
     answers,
     ask_command,
     cuts,
+    ends,
     fails_inside,
     hangs,
     loops,
@@ -164,6 +166,37 @@ def test_loops_beyond_the_retries(tmp_path: Path) -> None:
     ]
 
 
+def test_the_default_rules_throw_away_less(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    default = ["--rules", "saturation,period", "--journal", journal]
+    with provider(*[loops()] * 3, answers()) as server:
+        done = ask(server, *default, "--retries", "3")
+    assert (done.returncode, text_of(done.stdout)) == (0, "All is well. ")
+    told = done.stderr.splitlines()
+    assert len(told) == 5
+    assert "; or after 640 characters that only copy" in told[0]
+    assert "throwing away 486 words of generated output (1944 characters)" in told[4]
+    (record,) = lines(journal)
+    assert [record[f"loopAbort{what}"] for what in ("s", "Words", "Chars")] == [3, 486, 1944]
+    with provider(loops()) as server:
+        done = ask(server, *default, "--retries", "3")
+    assert done.returncode == 123
+    assert done.stderr.endswith(
+        "model looped every attempt: model looped: 8 characters repeated 81 times, 648 characters "
+        "into the reply (162 words, 648 characters read before it was abandoned); discarded 4 "
+        "response(s) totalling 2592 characters of generated output\n"
+    )
+
+
+def test_the_loop_that_the_server_found_is_a_loop() -> None:
+    with provider(ends("repetition"), answers()) as server:
+        done = ask(server)
+    assert (done.returncode, text_of(done.stdout)) == (0, "All is well. ")
+    detail = "the server ended the reply as a repetition: "
+    assert f"(abandoned a looping reply: {detail}" in done.stderr
+    assert "(1 word, 5 characters read before it was abandoned)" in done.stderr
+
+
 def test_the_server_sees_a_loop_dropped() -> None:
     with provider(loops(), answers()) as server:
         ask(server)
@@ -183,6 +216,10 @@ CAUSES: dict[str, tuple[Reply, str]] = {
     "an error inside": (
         fails_inside(502),
         "provider returned an error object: The provider closed the connection (code 502)",
+    ),
+    "a reason that is a failure": (
+        ends("insufficient_system_resource"),
+        "the reply ended as insufficient_system_resource",
     ),
     "cut": (cuts, "stream interrupted: it ended without a finish_reason or [DONE]"),
 }
@@ -205,6 +242,7 @@ FATAL: dict[str, tuple[Reply, str]] = {
         fails_inside(400, "no"),
         "provider returned an error object: no (code 400)",
     ),
+    "a reason that is a failure": (ends("error"), "the reply ended as error"),
     "malformed": (
         says(200, "data: {not json\n\n"),
         "line 5: a data line that is neither JSON nor [DONE]: {not json",
@@ -241,10 +279,28 @@ def test_a_stall_names_the_provider() -> None:
     assert done.stderr.splitlines()[1:] == [retry_line(1, 11, cause)]
 
 
-def test_a_loop_before_another_failure_is_the_reason() -> None:
+def test_a_connection_that_stays_open_after_the_end_mark() -> None:
+    event = threading.Event()
+
+    def stays(handler: Handler) -> None:
+        answers()(handler)
+        handler.wfile.flush()
+        event.wait(10)
+
+    with provider(stays) as server:
+        done = ask(server, "--idle-timeout", "1.5")
+        event.set()
+        assert len(server.requests) == 1
+    assert (done.returncode, text_of(done.stdout)) == (0, "All is well. ")
+    assert done.stderr.splitlines()[1:] == []
+
+
+def test_a_loop_before_another_failure_is_the_reason(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
     with provider(loops(), says(401, "no key")) as server:
-        done = ask(server)
+        done = ask(server, "--journal", journal)
     assert done.returncode == 123
+    assert lines(journal)[0]["model"] == "m/one"
     assert done.stderr.splitlines()[-2] == "loopcheck: the last attempt failed: HTTP 401: no key"
     assert "discarded 1 response(s) totalling 12261 characters" in done.stderr
 
@@ -395,6 +451,14 @@ def test_what_the_loops_cost_is_recorded(tmp_path: Path) -> None:
     assert KEY not in done.stdout + done.stderr + journal.read_text()
 
 
+def test_a_key_that_comes_back_is_not_written(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    echo = says(200, json.dumps({"data": {"total_cost": 1, "auth": f"Bearer {KEY}"}}))
+    done, _ = price([loops(), answers()], [echo], "--journal", journal)
+    assert done.stderr.endswith("1 discarded response cost 1\n")
+    assert lines(journal)[-1]["replies"][0]["record"]["auth"] == "Bearer ***"
+
+
 def test_a_reply_without_an_id_counts_as_unpriced(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     done = run(
@@ -458,6 +522,23 @@ def test_an_interrupted_turn_is_nobodys_error() -> None:
             "at": "1970-01-01T00:00:00.000+00:00",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"completion_tokens": 300, "completion_tokens_details": {"reasoning_tokens": 120}}, 180),
+        ({"output_tokens": 300, "output_tokens_details": {"reasoning_tokens": 120}}, 180),
+        ({"output_tokens": 300}, 300),
+        ({"completion_tokens": "many"}, None),
+        ({}, None),
+    ],
+)
+def test_the_tokens_of_an_answer(usage: dict[str, Any], tokens: int | None) -> None:
+    attempts = Attempts(Policy())
+    attempts.take(Outcome(Kind.ANSWERED, usage=usage))
+    (record,) = records.of_turn(Turn(attempts, 1, "", "", 0.0), Previous())
+    assert record.get("responseOutputTokens") == tokens
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.ANSWERED])
