@@ -15,7 +15,7 @@ from loopcli.commands.filter import Filter, FilterSettings
 from loopcli.detector import Detector
 from loopcli.errors import ConfigError
 from loopcli.output.base import Renderer
-from loopcli.output.text import TextRenderer
+from loopcli.output.text import TextRenderer, escaped
 from loopcli.readers.auto import reader
 from loopcli.rules import table
 from loopcli.status import RunStatus, Status
@@ -279,5 +279,5 @@ def _fail(status: IntEnum, *lines: str) -> int:
     if sys.stderr is not None:  # print() would take standard output instead
         with contextlib.suppress(OSError):
             for line in lines:
-                print(f"loopcheck: {line}", file=sys.stderr, flush=True)
+                print(f"loopcheck: {escaped(line)}", file=sys.stderr, flush=True)
     return status

@@ -20,9 +20,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from loopcli.readers.base import parse
+
 Record = Mapping[str, Any]
 
 _BLOCK = 64 * 1024
+# Nobody counts further; what is larger is damage, and no float may hold it.
+_MOST = 2**53
 
 
 class Previous(NamedTuple):
@@ -120,7 +124,7 @@ def read(path: str) -> Iterator[Record | Damage]:
 def loads(line: bytes) -> dict[str, Any] | None:
     """Return the object that a line holds, if it holds one."""
     try:
-        record = orjson.loads(line)
+        record = parse(line)
     except ValueError:
         return None
     return record if isinstance(record, dict) else None
@@ -138,4 +142,6 @@ def dumps(record: Record) -> bytes:
 
 def whole(value: object) -> int:
     """Return a count that somebody else wrote; what is none counts as 0."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST:
+        return value
+    return 0

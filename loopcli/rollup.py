@@ -22,10 +22,12 @@ _KINDS = {
     "missing_completion": "missingCompletion",
 }
 _LOOPS = ("loopAborts", "loopAbortWords", "loopAbortChars")
-COUNTED = frozenset({"turn_outcome", "abandoned_replies"})
+COUNTED = ("turn_outcome", "abandoned_replies")
 BY = ("file", "model", "session")
 # What a record that names no session or model is counted under.
 UNNAMED = "-"
+# What is beyond it, or no number at all, is damage and not a cost.
+_MOST = 1e12
 
 
 class Summary:
@@ -41,9 +43,7 @@ class Summary:
     def add(self, record: Record) -> None:
         """Count a record of a type that is ``COUNTED``."""
         for name, costs in self._costs.items():
-            value = record.get(name)
-            if isinstance(value, int | float):
-                costs.append(value)
+            costs.append(_cost(record.get(name)))
         if record["type"] == "abandoned_replies":
             self._priced += whole(record.get("loopAbortPriced"))
             return
@@ -127,6 +127,13 @@ def _flat(summary: Mapping[str, Any]) -> dict[str, float]:
 
 def _sum(values: list[float]) -> float:
     return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+
+
+def _cost(value: object) -> float:
+    """Return a cost that somebody else wrote; what is none counts as 0."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MOST:
+        return value
+    return 0.0
 
 
 def _name(record: Record, key: str) -> str:

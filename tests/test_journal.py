@@ -193,7 +193,24 @@ def test_a_pipe_is_a_journal_without_a_past(path: Path) -> None:
 
 def test_what_a_provider_sent_can_be_written() -> None:
     record = {"type": "x", "big": 2**70, "half": "\ud83d"}
-    assert json.loads(journal.dumps(record)) == record
+    assert journal.loads(journal.dumps(record)) == record
+
+
+def test_figures_that_are_none_count_as_nothing(path: Path) -> None:
+    odd = ["true", "-3", "1.5", '"7"', "[]", "{}", "null", "NaN", "1e999", "9" * 400]
+    path.write_text("".join(
+        f'{{"type": "turn_outcome", "session": {value}, "model": {value}, "error": {value}, '
+        f'"loopAborts": {value}, "consecutiveErrors": {value}, "workCost": {value}}}\n'
+        f'{{"type": {value}}}\n'
+        for value in odd
+    ))  # fmt: skip
+    done = loopcheck("journal", path)
+    assert (done.returncode, done.stderr) == (0, "")
+    seen = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sum(summary["errors"]["turns"] for summary in seen) == len(odd)
+    assert sum(summary["errors"]["loopAborts"] for summary in seen) == 0
+    assert sum(summary["workCost"] for summary in seen) == 1.5 - 3
+    assert loopcheck("journal", "--sum", "summary.workCost", path).stdout.split() == ["-1.5"]
 
 
 # Summing up

@@ -150,6 +150,7 @@ def test_the_filter_imports_nothing_heavy(flags: list[str]) -> None:
     assert (status, "orjson" in loaded) == ("0", True)
     heavy = {"tqdm", "tabulate", "numpy", "asyncio", "subprocess", "hypothesis"}
     heavy |= {"multiprocessing", "csv", "glob", "loopcli.corpus", "loopcli.commands.analyze"}
+    heavy |= {"loopcli.config", "loopcli.commands.run", "signal", "tempfile", "tomllib", "fcntl"}
     assert heavy & set(loaded) == set()
 
 

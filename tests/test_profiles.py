@@ -134,6 +134,16 @@ def test_three_zeroes_are_three_defects_even_when_disarmed(path: Path) -> None:
     assert len(found) == 3
 
 
+def test_a_name_is_shown_escaped(path: Path) -> None:
+    path.write_text(json.dumps({"name": "\x1b[2J\ud800\n", "loopDetection": {"windowWords": 0}}))
+    done = loopcheck("config", path)
+    assert "agent `\\u001b[2J\\ud800\\n`: loopDetection.windowWords" in done.stderr
+    path.write_text(json.dumps({"name": "\x1b[2J\ud800\n"}))
+    assert loopcheck("config", path).stdout == (
+        "agent `\\u001b[2J\\ud800\\n`: off: loopDetection is absent\n"
+    )
+
+
 @pytest.mark.parametrize("written", ["-1", "-0", "1.5", "256.0", "1e3", '"32"', "true", "[]", "{}"])
 @pytest.mark.parametrize("knob", NAMES)
 @pytest.mark.parametrize("enabled", ["true", "false"])
