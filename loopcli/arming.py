@@ -98,8 +98,7 @@ def _warnings(profile: Profile | None, names: Iterable[str], configs: Configs) -
     told = profile.warnings if profile else ()
     if "saturation" in names:
         odd = profile.warning(config) if profile else table.saturation_warning(config)
-        # That of the profile's own knobs has been told.
-        told = tuple(dict.fromkeys((*told, odd) if odd else told))
+        told = (*told, odd) if odd else told
     return told
 
 

@@ -32,7 +32,11 @@ _PURPOSES = {
 
 
 class Profile(NamedTuple):
-    """One agent's block as it was read. ``knobs`` has those that are written."""
+    """One agent's block as it was read. ``knobs`` has those that are written.
+
+    ``warnings`` are those of the block alone; how its knobs get on with each
+    other is known only once flags and environment are merged: ``warning``.
+    """
 
     id: str
     name: str
@@ -147,9 +151,9 @@ def _armed_or_off(read: Profile, block: Mapping[str, Any]) -> Profile:
     if enabled is None:
         warnings.append(f"{read.title}: {BLOCK} does not say `enabled`, so it is off")
     off_because = "" if enabled else f"{BLOCK} is not enabled"
-    read = read._replace(armed=enabled is True, knobs=knobs, off_because=off_because)
-    odd = read.warning(read.config) if read.armed else ""
-    return read._replace(warnings=(*warnings, odd) if odd else tuple(warnings))
+    return read._replace(
+        armed=enabled is True, knobs=knobs, off_because=off_because, warnings=tuple(warnings)
+    )
 
 
 def _string(value: object) -> str:

@@ -11,6 +11,7 @@ import pytest
 from processes import loopcheck
 
 from loopcli import config, jsonc
+from loopcli.arming import settle
 from loopcli.errors import ConfigError
 from loopcli.profiles import Profile
 from loopcli.rules.saturation import SaturationConfig
@@ -177,11 +178,12 @@ def test_more_offenders_than_words_is_armed_with_a_warning(path: Path) -> None:
         "repetition rule can never fire; only the length backstop is left."
     )
     odd = KNOBS | {"minOffenders": 300, "windowWords": 64}
-    (found,) = read(path, profile(enabled=True, **odd))
-    assert found.armed
-    assert found.warnings == (warning,)
-    (found,) = read(path, profile(enabled=False, **odd))
-    assert found.warnings == ()
+    for enabled, told in ((False, ()), (True, (warning,))):
+        (found,) = read(path, profile(enabled=enabled, **odd))
+        assert found.armed == enabled
+        assert settle(config.load(str(path)).pick(None)).warnings == told
+    # A flag that mends it is no cause for a warning.
+    assert loopcheck("--config", path, "--window-words", "512").stderr == ""
     path.write_text(json.dumps(profile(enabled=True, **odd)))
     done = loopcheck("run", "--config", path, "cat")
     assert done.stderr.splitlines()[1:] == [f"loopcheck: warning: {warning}"]
