@@ -76,7 +76,7 @@ def test_rules_channels_and_what_is_not_said(path: Path) -> None:
 
 
 def test_what_suggest_prints_is_a_configuration(path: Path) -> None:
-    found = armed(path, tuning.config(Knobs(64, 8, 3, 100, 9000)))
+    found = armed(path, tuning.config("saturation", Knobs(64, 8, 3, 100, 9000)))
     assert found.configs.saturation == SaturationConfig(64, 8, 3, 100, 9000)
 
 

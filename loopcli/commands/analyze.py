@@ -14,7 +14,6 @@ from loopcli.commands.request import Request
 from loopcli.corpus import Settings
 from loopcli.errors import ConfigError
 from loopcli.measuring import Plan
-from loopcli.rules import table
 from loopcli.rules.base import Armed
 
 _HELP = {

@@ -115,7 +115,7 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     journal = Journal(params["journal"]) if params["journal"] else None
     if arming.line:
         teller.say(arming.line)
-    for warning in arming.warnings:
+    for warning in (*arming.warnings, *options.idle(ctx, arming.names)):
         teller.warn(warning)
     signals = Signals()
     make_watch = partial(_watch, params["input_"], arming)
