@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from xxhash import xxh3_64_intdigest
 
@@ -41,34 +42,47 @@ def word_hashes(words: Iterable[str]) -> dict[str, int]:
 class Spans:
     """Where the words that one ``feed`` completed lie in its text.
 
-    Built only when a position is asked for, which most texts never need.
+    Found only when a position is asked for, which most texts never need.
     """
 
-    __slots__ = ("_ends", "_lead", "_runs", "_starts")
+    __slots__ = ("_index", "_joined", "_lead", "_place", "_plain")
 
     def __init__(self, joined: str, lead: int) -> None:
-        self._runs = _RUN.finditer(joined)
+        self._joined = joined
         self._lead = lead
-        self._starts: list[int] = []
-        self._ends: list[int] = []
+        self._plain: bool | None = None
+        # The word that was asked for last and where it begins: the next one
+        # asked for comes soon after it.
+        self._index = self._place = 0
 
-    def _locate(self, index: int) -> None:
-        while len(self._starts) <= index:
-            start, end = next(self._runs).span()
-            self._starts.append(start - self._lead)
-            # The whitespace that completes a word belongs to it; a full slice
-            # is complete without any.
-            self._ends.append(end + (end - start < MAX_WORD) - self._lead)
+    def _find(self, index: int) -> tuple[int, int]:
+        """Return where in ``joined`` a word begins and ends."""
+        if index < self._index:
+            self._index = self._place = 0
+        ahead = self._joined[self._place :] if self._place else self._joined
+        if self._plain is None:
+            self._plain = _is_plain(ahead)
+        if self._plain:
+            rest = ahead.split(None, index - self._index)[-1]
+            start = len(self._joined) - len(rest)
+            end = start + len(rest.split(None, 1)[0])
+        else:
+            runs = _RUN.finditer(ahead)
+            found = next(islice(runs, index - self._index, None))
+            start, end = (self._place + at for at in found.span())
+        self._index, self._place = index, start
+        return start, end
 
     def start(self, index: int) -> int:
         """Return the offset of a word's first character; negative if it came earlier."""
-        self._locate(index)
-        return self._starts[index]
+        return self._find(index)[0] - self._lead
 
     def end(self, index: int) -> int:
         """Return how many characters of the text had been read when the word was complete."""
-        self._locate(index)
-        return self._ends[index]
+        start, end = self._find(index)
+        # The whitespace that completes a word belongs to it; a full slice is
+        # complete without any.
+        return end + (end - start < MAX_WORD) - self._lead
 
 
 # What was split last: behind which unfinished word, which text, into what, and
@@ -150,10 +164,15 @@ def _is_whitespace(character: str) -> bool:
 
 
 def _split(text: str) -> list[str]:
+    return text.split() if _is_plain(text) else _RUN.findall(text)
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether ``str.split`` finds the words of a text."""
     for separator in _SPLIT_ONLY_FOR_PYTHON:
         if separator in text:
-            return _RUN.findall(text)
-    return _RUN.findall(text) if _has_slices(text) else text.split()
+            return False
+    return not _has_slices(text)
 
 
 def _has_slices(text: str) -> bool:

@@ -119,32 +119,40 @@ def _step(
     suspects: Set[_Key],
     breadth: int,
 ) -> Iterator[tuple[int, int]]:
-    """Walk through one block counting the suspects; ``tail`` ends with the window before it."""
-    width, threshold = window.width, window.threshold
-    recent: Sequence[_Key] = tail[-width:]
-    counts = dict.fromkeys(suspects, 0)
-    for key in recent:
-        if key in counts:
-            counts[key] += 1
-    live = sum(count > threshold for count in counts.values())
-    sequence = [*recent, *keys]
-    leaving = len(recent) - width
-    first = -1
-    for index, key in enumerate(keys):
-        if key in counts:
-            counts[key] += 1
-            live += counts[key] == threshold + 1
-        if leaving >= 0:
-            old = sequence[leaving]
-            if old in counts:
-                counts[old] -= 1
-                live -= counts[old] == threshold
-        leaving += 1
-        if live >= breadth:
-            if first < 0:
-                first = index
-        elif first >= 0:
-            yield first, index
-            first = -1
-    if first >= 0:
-        yield first, len(keys)
+    """Go from one suspect to the next through a block; ``tail`` ends with the window before it."""
+    recent: Sequence[_Key] = tail[-window.width :]
+    begin, stop = len(recent), len(recent) + len(keys)
+    places: dict[_Key, list[int]] = {key: [] for key in suspects}
+    for index, key in enumerate([*recent, *keys]):
+        if key in places:
+            places[key].append(index)
+    edges = [edge for at in places.values() for edge in _offences(at, window)]
+    edges.sort()
+    live = first = 0
+    for index, change in edges:
+        if live >= breadth and min(index, stop) > max(first, begin):
+            yield max(first, begin) - begin, min(index, stop) - begin
+        live += change
+        first = index
+
+
+def _offences(places: Sequence[int], window: WordWindow) -> Iterator[tuple[int, int]]:
+    """Yield where a word that stands at ``places`` begins (+1) and ceases (-1) to offend.
+
+    With the word ``threshold`` places after one of them it offends, until that
+    one leaves the window.
+    """
+    width = window.width
+    start = end = -1
+    for one, later in zip(places, places[window.threshold :], strict=False):
+        if later - one >= width:
+            continue
+        if later > end:
+            if end >= 0:
+                yield start, 1
+                yield end, -1
+            start = later
+        end = one + width
+    if end >= 0:
+        yield start, 1
+        yield end, -1

@@ -1,8 +1,11 @@
-"""The knobs of the saturation rule."""
+"""The knobs of the saturation rule, and the run that it measures."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
+
+from loopcli.verdicts import Peak
 
 # Knobs for which 0 means something.
 MAY_BE_ZERO = frozenset({"min_saturated_run", "max_response_chars"})
@@ -26,3 +29,37 @@ class SaturationConfig(NamedTuple):
     # For a runaway without a period; a 2,000-line program is about 60,000
     # characters. 0 turns the backstop off.
     max_response_chars: int = 250_000
+
+
+class Run:
+    """How long the window has been saturated without a break, since where, and the longest yet."""
+
+    __slots__ = ("_char", "best", "length", "word")
+
+    def __init__(self, length: int = 0, word: int = 0, char: int = 0) -> None:
+        self.length = length
+        self.word = word
+        # A function while the words are at hand: most runs end before anybody asks.
+        self._char: int | Callable[[], int] = char
+        self.best = Peak()
+
+    def begin(self, word: int, char: Callable[[], int]) -> None:
+        """Begin with nothing; so many words came before, and so many characters."""
+        self.length, self.word, self._char = 0, word, char
+
+    @property
+    def char(self) -> int:
+        """The characters before it; to be asked for once before the words are gone."""
+        if not isinstance(self._char, int):
+            self._char = self._char()
+        return self._char
+
+    def note(self, length: int, repeated: Callable[[], tuple[str, ...]]) -> None:
+        """Remember it if it is the longest; ``repeated`` names its words."""
+        if length > self.best.value:
+            self.best = Peak(length, self.word, self.char, repeated())
+
+    def end(self, repeated: Callable[[], tuple[str, ...]]) -> None:
+        """End it, and remember it if it was the longest."""
+        self.note(self.length, repeated)
+        self.length = self.word = self._char = 0

@@ -15,16 +15,17 @@ through stretches that hold words frequent enough to matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event, Text
 from loopcli.rules._blocks import saturated_stretches
-from loopcli.rules._saturation import MAY_BE_ZERO, SaturationConfig
+from loopcli.rules._saturation import MAY_BE_ZERO, Run, SaturationConfig
 from loopcli.rules.base import refuse_zeros
 from loopcli.verdicts import LENGTH, REPETITION, Peak, Region, Verdict
-from loopcli.window import WordWindow
+from loopcli.window import WordWindow, named
 from loopcli.words import Spans, Splitter
 
 if TYPE_CHECKING:
@@ -84,12 +85,7 @@ class SaturationRule:
         # as judging a page; a live stream keeps hashes only, at once.
         self._entering: Sequence[str] = ()
         self._recent = ""  # the same, before anybody needed it as words
-        self._run = 0
-        self._run_word = 0
-        # Where the run began, in characters; while its words are at hand it
-        # is a function, because most runs end before anybody asks.
-        self._run_char: int | Callable[[], int] = 0
-        self._best = Peak()
+        self._run = Run()
 
     @property
     def _window(self) -> WordWindow:
@@ -109,7 +105,7 @@ class SaturationRule:
     @property
     def gauge(self) -> int:
         """The saturated run now, in words."""
-        return self._run
+        return self._run.length
 
     @property
     def ceiling(self) -> int:
@@ -119,9 +115,9 @@ class SaturationRule:
     @property
     def peak(self) -> Peak:
         """The longest saturated run so far, whether the window was full or not."""
-        if self._run > self._best.value:
-            return self._peak(self._run, self._window.named())
-        return self._best
+        if self._run.length > self._run.best.value:
+            return Peak(self._run.length, self._run.word, self._run.char, self._window.named())
+        return self._run.best
 
     def update(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict from the moment the rule fires on."""
@@ -177,30 +173,30 @@ class SaturationRule:
             ended = self._batch(words, spans, offset)
         else:
             ended = self._one_by_one(words, spans, offset)
-        if self._run:
-            self._locate_run()
+        if self._run.length:
+            _ = self._run.char  # now that its words are at hand
         if not ended:
             self.words += len(words)
             self.chars += len(text)
 
     def _one_by_one(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
-        window, breadth = self._window, self.config.min_offenders
+        run, window, breadth = self._run, self._window, self.config.min_offenders
         for index, word in enumerate(words):
             window.push(word)
             if len(window.offenders) >= breadth:
-                if not self._run:
-                    self._begin_run(index, spans)
-                self._run += 1
-                if self.verdict is None and self._run >= self.ceiling and window.full:
-                    self._fire(index, spans, offset, self._run, window)
+                if not run.length:
+                    run.begin(self.words + index, partial(self._place, index, spans))
+                run.length += 1
+                if self.verdict is None and run.length >= self.ceiling and window.full:
+                    self._fire(index, spans, offset, run.length, window)
                     if not self._past_trip:
                         return True
-            elif self._run:
-                self._end_run(window.named_before)
+            elif run.length:
+                run.end(window.named_before)
         return False
 
     def _batch(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
-        known, ended = self._unentered(), 0
+        run, known, ended = self._run, self._unentered(), 0
         if len(known) < self.config.window_words and not self._entered.empty:
             self._fill()
             known = ()
@@ -208,21 +204,21 @@ class SaturationRule:
         missing = self.config.window_words - len(known) if known else before.missing
         breadth = self.config.min_offenders
         for first, end in saturated_stretches(before, words, breadth, known):
-            if self._run and first > ended:
-                self._end_run(partial(self._named_after, words[:ended]))
-            if not self._run:
-                self._begin_run(first, spans)
-            fires = max(first, first + self.ceiling - self._run - 1, missing - 1)
+            if run.length and first > ended:
+                run.end(partial(self._named_after, words[:ended]))
+            if not run.length:
+                run.begin(self.words + first, partial(self._place, first, spans))
+            fires = max(first, first + self.ceiling - run.length - 1, missing - 1)
             if self.verdict is None and fires < end:
-                run = self._run + fires + 1 - first
-                self._fire(fires, spans, offset, run, self._window.extended(words[: fires + 1]))
+                length = run.length + fires + 1 - first
+                self._fire(fires, spans, offset, length, self._window.extended(words[: fires + 1]))
                 if not self._past_trip:
-                    self._run = run
+                    run.length = length
                     return True
-            self._run += end - first
+            run.length += end - first
             ended = end
-        if self._run and ended < len(words):
-            self._end_run(partial(self._named_after, words[:ended]))
+        if run.length and ended < len(words):
+            run.end(partial(self._named_after, words[:ended]))
         width = self.config.window_words
         self._entering = (words if len(words) >= width else [*self._entering, *words])[-width:]
         if not self._past_trip:
@@ -230,24 +226,17 @@ class SaturationRule:
         return False
 
     def _named_after(self, words: Sequence[str]) -> tuple[str, ...]:
-        return self._window.extended(words).named()
+        """Return the words that offend after these, which have still to enter the window."""
+        width, threshold = self.config.window_words, self.config.repeat_threshold
+        recent = words[-width:]
+        if len(recent) < width:
+            if not self._entered.empty:
+                return self._window.extended(words).named()
+            recent = [*self._entering, *words][-width:]
+        return named({word: n for word, n in Counter(recent).items() if n > threshold})
 
-    def _begin_run(self, index: int, spans: Spans) -> None:
-        self._run_word = self.words + index
-        self._run_char = lambda: self.chars + spans.start(index)
-
-    def _locate_run(self) -> int:
-        if not isinstance(self._run_char, int):
-            self._run_char = self._run_char()
-        return self._run_char
-
-    def _end_run(self, named: Callable[[], tuple[str, ...]]) -> None:
-        if self._run > self._best.value:
-            self._best = self._peak(self._run, named())
-        self._run = self._run_word = self._run_char = 0
-
-    def _peak(self, run: int, repeated: tuple[str, ...]) -> Peak:
-        return Peak(run, self._run_word, self._locate_run(), repeated)
+    def _place(self, index: int, spans: Spans) -> int:
+        return self.chars + spans.start(index)
 
     def _fire(self, index: int, spans: Spans, offset: int, run: int, window: WordWindow) -> None:
         """State the verdict of the word at ``index``; ``window`` is what that word left."""
@@ -266,15 +255,14 @@ class SaturationRule:
             offset + spans.end(index),
             run,
             self.ceiling,
-            self._run_word,
-            self._locate_run(),
+            self._run.word,
+            self._run.char,
             window.named(),
             {"offenders": offenders, "run": run},
         )
         if not self._past_trip:
             self.words, self.chars = words, chars
-            if run > self._best.value:
-                self._best = self._peak(run, window.named())
+            self._run.note(run, window.named)
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON; ``restore`` continues from it identically."""
@@ -283,8 +271,8 @@ class SaturationRule:
             "chars": self.chars,
             "pending": self._splitter.pending,
             "window": self._window.snapshot(),
-            "run": [self._run, self._run_word, self._locate_run()],
-            "best": self._best.to_json(),
+            "run": [self._run.length, self._run.word, self._run.char],
+            "best": self._run.best.to_json(),
             "verdict": None if self.verdict is None else self.verdict.to_json(),
         }
 
@@ -293,6 +281,6 @@ class SaturationRule:
         self.words, self.chars = state["words"], state["chars"]
         self._splitter = Splitter(state["pending"])
         self._window.restore(state["window"])
-        self._run, self._run_word, self._run_char = state["run"]
-        self._best = Peak.from_json(state["best"])
+        self._run = Run(*state["run"])
+        self._run.best = Peak.from_json(state["best"])
         self.verdict = None if state["verdict"] is None else Verdict.from_json(state["verdict"])
