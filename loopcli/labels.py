@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -76,8 +77,12 @@ def of_folder(path: str) -> str | None:
     >>> of_folder("runs/loop/clean/a.txt"), of_folder("loop.txt")
     ('clean', None)
     """
-    folders = os.path.dirname(path).split(os.sep)
-    return next((name for name in reversed(folders) if name in LABELS), None)
+    return _of_folders(path.rpartition(os.sep)[0])
+
+
+@lru_cache(maxsize=64)  # most files stand beside each other
+def _of_folders(path: str) -> str | None:
+    return next((name for name in reversed(path.split(os.sep)) if name in LABELS), None)
 
 
 def load(path: str) -> Labels:

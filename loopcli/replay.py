@@ -150,7 +150,7 @@ def _row(
     peak = Peak() if highest is None else highest.peak
     ceiling = rule.ceiling if highest is None else highest.ceiling
     lane, verdict = _first_trip(judged)
-    findings = {one.finding for one in judged}
+    findings = {one.finding for one in judged} if verdict else set()
     return Row(
         id=ident,
         label=label,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -99,6 +101,12 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     loopcheck analyze --suggest runs/        which knobs would be better?
     loopcheck analyze --check runs/          status 3 if a label is missed
     """
+    # numpy's algebra would start a thread for each core, which costs as much as all
+    # the rest of its import, in every process; nothing here multiplies matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Rows pile up and none of them is garbage; to look through all of them again
+    # and again takes a twentieth of the time.
+    gc.set_threshold(50_000, 20, 50)
     job = next((name for name in ("trace", "suggest", "sweep") if params[name]), "")
     _refuse_contradictions(ctx, params, job)
     request = _request(ctx, params, job)

@@ -17,6 +17,7 @@ STATUS_LINE = rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n"
 # Fields that may stand before the first `data:`; alone they prove nothing, for
 # prose and YAML begin like this, too.
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b"error:", b":")
+_WHOLE_LINE = re.compile(rb"[^\r\n]+[\r\n]")
 # A comment or a field of a server is no longer than that.
 _MAX_COMMENT = 1024
 _CODES = tuple(f"{code}:{start}".encode() for code in "0gb9cf" for start in '"{')
@@ -53,6 +54,8 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
         or any(code.startswith(start) for code in _CODES)
     ):
         return None
+    if not start.startswith(_FIELDS) and _WHOLE_LINE.match(start):
+        return "text"  # which a closer look would say, too, but not as soon
     return _events_or_text(body, final=final, capped=capped)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from loopcli.errors import ConfigError
@@ -62,13 +62,26 @@ class Armed(NamedTuple):
     channels: frozenset[Channel]
 
 
-def refuse_zeros(knobs: Mapping[str, int], but: Container[str] = ()) -> None:
+class Knobs(Protocol):
+    """A rule's configuration: a named tuple of whole numbers."""
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the values."""
+
+    def _asdict(self) -> dict[str, int]: ...
+
+
+def refuse_zeros(knobs: Knobs, but: Container[str] = ()) -> None:
     """Refuse knobs under which every reply would be a loop; 0 means something for those in ``but``.
 
-    >>> refuse_zeros({"novelty_words": 0})
+    >>> from loopcli.rules._ceilings import NoveltyConfig
+    >>> refuse_zeros(NoveltyConfig(novelty_words=0))
     Traceback (most recent call last):
     loopcli.errors.ConfigError: novelty_words cannot be 0
     """
-    defects = [f"{name} cannot be 0" for name in knobs if knobs[name] < 1 and name not in but]
+    if min(knobs) > 0:
+        return
+    values = knobs._asdict()
+    defects = [f"{name} cannot be 0" for name in values if values[name] < 1 and name not in but]
     if defects:
         raise ConfigError(*defects)

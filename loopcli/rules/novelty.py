@@ -57,7 +57,7 @@ class NoveltyRule:
 
     def __init__(self, config: NoveltyConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or NoveltyConfig()
-        refuse_zeros(self.config._asdict())
+        refuse_zeros(self.config)
         self.verdict: Verdict | None = None
         self._past_trip = past_trip
         self._chars = 0

@@ -62,7 +62,7 @@ class PeriodRule:
 
     def __init__(self, config: PeriodConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or PeriodConfig()
-        refuse_zeros(self.config._asdict())
+        refuse_zeros(self.config)
         self.verdict: Verdict | None = None
         self._past_trip = past_trip
         self._chars = 0

@@ -72,7 +72,7 @@ class SaturationRule:
         screen: Screen | None = None,
     ) -> None:
         self.config = config or SaturationConfig()
-        refuse_zeros(self.config._asdict(), but=MAY_BE_ZERO)
+        refuse_zeros(self.config, but=MAY_BE_ZERO)
         self.verdict: Verdict | None = None
         self.words = 0
         self.chars = 0
@@ -116,7 +116,8 @@ class SaturationRule:
     def peak(self) -> Peak:
         """The longest saturated run so far, whether the window was full or not."""
         if self._run.length > self._run.best.value:
-            return Peak(self._run.length, self._run.word, self._run.char, self._window.named())
+            run, repeated = self._run, self._named_after(())
+            return Peak(run.length, run.word, run.char, repeated)
         return self._run.best
 
     def update(self, event: Event) -> Verdict | None:
@@ -232,7 +233,7 @@ class SaturationRule:
         if len(recent) < width:
             if not self._entered.empty:
                 return self._window.extended(words).named()
-            recent = [*self._entering, *words][-width:]
+            recent = [*self._unentered(), *words][-width:]
         return named({word: n for word, n in Counter(recent).items() if n > threshold})
 
     def _place(self, index: int, spans: Spans) -> int:

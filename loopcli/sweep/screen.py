@@ -1,7 +1,7 @@
 """Which stretches of a text cannot leave a window saturated, found without looking at its words.
 
-A word is known here by one byte, made of its length and three of its
-characters. Different words may share that byte, equal words always do: a count
+A word is known here by one byte, made of its length, its first and its last
+character. Different words may share that byte, equal words always do: a count
 of bytes is never less than the count of a word. So where too few bytes are
 frequent no word is, and nothing else need be known of that stretch but how many
 words it has. In ordinary text that is nearly all of it.
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from loopcli.rules._screening import Stretch
 from loopcli.rules.base import Armed
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
-from loopcli.sweep.tokens import SLICE_CHARS, Codes, Flags, Ints, blanks, code_points
+from loopcli.sweep.tokens import SLICE_CHARS, Codes, Ints, blanks, code_points
 
 # Words are counted in rows of a quarter of the window: narrow rows follow the
 # window more closely, and each costs one more line of the table of counts.
@@ -29,7 +29,7 @@ _KEYS = 256
 # known at once.
 _FEW_ROWS = 16
 # Odd numbers without a pattern: what they are decides only how often keys are shared.
-_FIRST, _MIDDLE, _LAST, _LENGTH = (np.uint8(odd) for odd in (7, 139, 31, 77))
+_FIRST, _LAST, _LENGTH = (np.uint8(odd) for odd in (7, 31, 77))
 
 
 class Screen:
@@ -60,27 +60,26 @@ class Screen:
         if max(lengths.max(initial=0), rest) >= SLICE_CHARS:
             return None
         keys = self._keys(codes, starts[: len(stops)] + 1, stops, lengths)
-        crowded = self._crowded(keys)
-        if not first:
-            crowded[: -(-self._width // self._row)] = True  # what came before is not known
-        return self._parts(joined, len(pending), starts, len(stops), rest, crowded)
+        rows = self._crowded(keys)
+        if not first:  # then what came before is not known
+            unknown = range(min(-(-self._width // self._row), -(-len(stops) // self._row)))
+            rows = [*unknown, *(row for row in rows if row not in unknown)]
+        return self._parts(joined, len(pending), starts, len(stops), rest, rows)
 
     def _keys(self, codes: Codes, first: Ints, last: Ints, lengths: Ints) -> NDArray[np.uint8]:
-        middle = (first + last) >> 1
         low = codes.view(np.uint8)[:: codes.itemsize] if codes.itemsize > 1 else codes
         keys = low[first] * _FIRST
-        keys += low[middle] * _MIDDLE
         keys += low[last] * _LAST
         keys += lengths.astype(np.uint8) * _LENGTH
         return keys
 
-    def _crowded(self, keys: NDArray[np.uint8]) -> Flags:
-        """Tell for each row whether enough words may offend in a window that ends in it."""
+    def _crowded(self, keys: NDArray[np.uint8]) -> list[int]:
+        """Return the rows in which a window may end that holds enough words that offend."""
         rows = -(-len(keys) // self._row)
         if rows <= _FEW_ROWS:
             total = np.bincount(keys, minlength=_KEYS) // self._over
             if total.sum() < self._breadth:
-                return np.zeros(rows, np.bool_)
+                return []
         places = np.arange(len(keys)) // self._row
         places *= _KEYS
         places += keys
@@ -88,14 +87,14 @@ class Screen:
         sums = counts.copy()
         for back in range(1, min(self._reach, rows)):
             sums[back:] += counts[:-back]
-        crowded: Flags = sums.max(axis=1, initial=0) >= self._over
-        doubtful = crowded.nonzero()[0]
+        doubtful = (sums.max(axis=1, initial=0) >= self._over).nonzero()[0]
         # A key may stand for as many words as its count allows.
-        crowded[doubtful] = (sums[doubtful] // self._over).sum(axis=1) >= self._breadth
-        return crowded
+        crowded = (sums[doubtful] // self._over).sum(axis=1) >= self._breadth
+        found: list[int] = doubtful[crowded].tolist()
+        return found
 
     def _parts(
-        self, joined: str, lead: int, starts: Ints, words: int, rest: int, crowded: Flags
+        self, joined: str, lead: int, starts: Ints, words: int, rest: int, rows: Sequence[int]
     ) -> list[Stretch]:
         parts: list[Stretch] = []
         at = 0  # words in the parts so far
@@ -108,7 +107,7 @@ class Screen:
             parts.append(Stretch(end - edge, until - at, recent, joined[stop:end]))
             at, edge = until, end
 
-        for begin, end in self._ranges(crowded, words):
+        for begin, end in self._ranges(rows, words):
             if begin > at:
                 quiet(begin, int(starts[begin]), 0)
             stop = int(starts[end]) if end < words else len(joined)
@@ -118,10 +117,10 @@ class Screen:
             quiet(words, len(joined), rest)
         return parts
 
-    def _ranges(self, crowded: Flags, words: int) -> list[tuple[int, int]]:
+    def _ranges(self, rows: Sequence[int], words: int) -> list[tuple[int, int]]:
         """Return the words to look at; between two ranges lies at least a window."""
         ranges: list[tuple[int, int]] = []
-        for row in crowded.nonzero()[0].tolist():
+        for row in rows:
             begin, end = row * self._row, min((row + 1) * self._row + 1, words)
             if ranges and begin - ranges[-1][1] < self._width:
                 ranges[-1] = ranges[-1][0], end
