@@ -50,6 +50,12 @@ TEXTS = {
         [LOOP],
     ),
     "a loop that is left by a word": (PROSE + "so it goes, " * 300 + "Done.", [], [ENDED]),
+    "a loop that is left by two letters": (PROSE + "so it goes, " * 300 + "ok ", [], [ENDED]),
+    "a loop, and another sentence thrice": (
+        PROSE + "so it goes, " * 300 + "on and on. " * 3,
+        [],
+        [ENDED],
+    ),
     "two that ended": (PROSE + "la " * 400 + PROSE + VOID * 200 + PROSE, [], [ENDED, ENDED]),
     "one that ended and a loop": (PROSE + "la " * 400 + PROSE + VOID * 200, [], [ENDED, LOOP]),
     "a loop that is turning into another": (

@@ -350,6 +350,23 @@ def test_small_damage_does_not_start_from_zero(period: int, change: str) -> None
     assert abs(verdict.onset_char - len(PROSE)) <= 2
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("All work and no play. " * 20, "=" * 300),
+        ("No. " * 60, "=" * 450),
+        ("No. " * 100, "Yes. " * 100),
+        ("la " * 150, "-" * 300),
+        ("All work and no play. " * 25, "Red rum blue rum. " * 25),
+    ],
+)
+def test_two_repetitions_are_not_one(first: str, second: str) -> None:
+    assert whole("Intro. " + first + second + PROSE) is None
+    assert regions("Intro. " + first + second + PROSE) == []
+    region, *_ = regions("Intro. " + first * 9 + second + PROSE)
+    assert abs(region.end_char - len("Intro. " + first * 9)) < 4
+
+
 def test_memory_is_bounded() -> None:
     rule = PeriodRule(CONFIG, past_trip=True)
     rng = random.Random(3)

@@ -9,7 +9,7 @@ template, which differ in every copy, never gain.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 # All in characters.
 TRIES = (32, 48, 72, 104, 144)  # how far behind the damage the copying is looked for again
@@ -19,6 +19,8 @@ _DAMAGE = 16  # taken off for a damaged spot, besides a period
 _DAMAGE_CAP = 1024  # the most that this period counts
 _DAMAGE_SIGNS = 256  # the least for a unit without letters: padding and rules are everywhere
 _SOUND = (64, 256)  # copied before it is worth mending: a period, but not less, not more
+_NO_DIGITS = dict.fromkeys(map(ord, "0123456789"))
+_TOLD = 6  # what is shorter is in some copy or other by chance
 _BEHIND = 2048  # how far a damaged stretch is followed back when it is found
 
 
@@ -144,8 +146,11 @@ def mend(track: Track, text: str, base: int, at: int) -> None:
     was expected the first time, costs nothing.
     """
     damage = track.broken - base
-    found = _resumed(track, text, at - base, damage)
-    if not found or _new_row(track.unit, text[damage : found[1]]):
+    found = _resumed(track.period, text, at - base, damage)
+    if found is None or _new_row(track.unit, text[damage : found.zone]):
+        return
+    last = text[max(damage - track.period - _AGREE, 0) : damage]
+    if not _alike(text[at - base - _AGREE : at - base], track.unit, last):
         return
     score = track.copied
     if track.expected and text.startswith(track.expected, damage):
@@ -158,8 +163,21 @@ def mend(track: Track, text: str, base: int, at: int) -> None:
         track.alive = False
         return
     track.score, track.end, track.known = score, at, at
-    track.dist, track.zone = found[0], found[1] + base
+    track.period, track.dist, track.zone = found.period, found.dist, found.zone + base
     track.broken, track.tries = -1, 0
+
+
+def _alike(recent: str, unit: str, last: str) -> bool:
+    """Whether ``recent`` is of the repetition that broke: of its first copy, or of its ``last``.
+
+    A divider behind a repeated sentence is a copy of itself at any distance, and
+    another sentence may come as often; neither is the same loop. Digits may differ.
+    """
+    copies = unit * (2 + _AGREE // len(unit))
+    if recent in copies or recent in last:
+        return True
+    recent, copies, last = (text.translate(_NO_DIGITS) for text in (recent, copies, last))
+    return recent in copies or recent in last
 
 
 def _new_row(unit: str, gap: str) -> bool:
@@ -167,14 +185,21 @@ def _new_row(unit: str, gap: str) -> bool:
     return "\n" in gap and "\n" not in unit
 
 
-def _resumed(track: Track, text: str, here: int, damage: int) -> tuple[int, int] | None:
-    """At what distance the text before ``here`` is a copy again, and from where on.
+class _Found(NamedTuple):
+    """Where a stretch is taken up: at what distance it is copied, and from where on."""
+
+    period: int
+    dist: int
+    zone: int
+
+
+def _resumed(period: int, text: str, here: int, damage: int) -> _Found | None:
+    """Where the text before ``here`` is a copy again.
 
     At the period itself where a character was replaced, or where the unit is so short that it
     came again since; at another one near it, from now on, where a counter gained a digit; else
     at a distance a little off some periods, counted from a copy that lies before the damage.
     """
-    period = track.period
     recent = text[here - _AGREE : here]
     drift = min(_SLACK, period // 4)
     back = -(-(here - damage + _SLACK) // period) * period
@@ -189,9 +214,7 @@ def _resumed(track: Track, text: str, here: int, damage: int) -> tuple[int, int]
         dist = here - _AGREE - found
         zone = here - copied_behind(text, here, dist, max(damage, dist))
         if zone - damage <= slack:
-            if slack > _SLACK:
-                track.period = dist
-            return dist, zone
+            return _Found(dist if slack > _SLACK else period, dist, zone)
     return None
 
 
@@ -204,7 +227,7 @@ def goes_on(track: Track, copies: str, rest: str) -> bool:
     from loopcli.rules._kinds import without_marks  # slow to import, and seldom needed
 
     rest = without_marks(rest)
-    if rest and track.alive and track.broken >= 0:
+    if track.alive and track.broken >= 0 and len(rest) >= _TOLD:
         return rest[len(rest) // 2 :] not in copies
     return bool(rest)
 
