@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
-
-from loopcli.cli import main
-from loopcli.status import Status
 
 
 def _fill_descriptors() -> None:
@@ -26,6 +24,16 @@ def _fill_descriptors() -> None:
 def entry() -> None:
     """Run, flush what Python still holds, and leave with the status."""
     _fill_descriptors()
+    # There is nothing to end cleanly yet, and an exception in the middle of an
+    # import is a traceback, or worse where the module is not Python's.
+    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from loopcli.cli import main
+    from loopcli.status import Status
+
+    if ours:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     status = main()
     try:
         if sys.stdout is not None:

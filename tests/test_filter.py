@@ -316,6 +316,23 @@ def test_interrupted() -> None:
         assert "interrupted" in told
 
 
+def test_interrupted_while_it_starts() -> None:
+    program = (
+        "import os, signal, sys\n"
+        "from loopcli.__main__ import entry\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'orjson': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "entry()"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, env=environment(), capture_output=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs PIPESTATUS")
 def test_statuses_as_a_shell_sees_them() -> None:
     script = 'yes "void 0;" | "$@" --rules saturation | wc -c; echo "${PIPESTATUS[@]}"'
