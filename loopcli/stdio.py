@@ -137,19 +137,35 @@ def _is_pipe(fd: int) -> bool:
         return False
 
 
+def descriptor(path: str) -> int | None:
+    """Return the number of the descriptor that a path is, if it is one that is open already.
+
+    >>> descriptor("/dev/fd/3"), descriptor("/dev/stderr"), descriptor("/dev/null")
+    (3, 2, None)
+    """
+    found = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d{1,9})|/dev/(stdout)|/dev/(stderr)", path)
+    if not found:
+        return None
+    return int(found[1]) if found[1] else 1 if found[2] else 2
+
+
+def refuse_standard(path: str) -> None:
+    """Raise ``OSError`` if ``path`` is the file behind standard input or output."""
+    for fd, name in ((0, "input"), (1, "output")):
+        if os.path.isfile(path) and os.path.samestat(os.stat(path), os.fstat(fd)):
+            raise OSError(errno.EINVAL, f"it is standard {name}", path)
+
+
 def open_report(path: str) -> IO[bytes]:
     """Open a report for writing. Raises ``OSError``.
 
     A descriptor that is open already (``/dev/fd/3``) is used as it is, for
     opening it again would truncate the file behind it.
     """
-    found = re.fullmatch(r"/dev/(?:fd/(\d+)|(stdout)|(stderr))", path)
-    if found:
-        fd = int(found[1]) if found[1] else 1 if found[2] else 2
+    fd = descriptor(path)
+    if fd is not None:
         return os.fdopen(os.dup(fd), "wb", buffering=0)
-    for fd, name in ((0, "input"), (1, "output")):
-        if os.path.isfile(path) and os.path.samestat(os.stat(path), os.fstat(fd)):
-            raise OSError(errno.EINVAL, f"it is standard {name}", path)
+    refuse_standard(path)
     return open(path, "wb", buffering=0)
 
 

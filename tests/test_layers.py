@@ -25,7 +25,7 @@ LAYERS = {
         *("arming", "profiles", "attempts", "price"),
     },
     "world": {
-        *("stdio", "unpack", "labels", "corpus", "baseline"),
+        *("stdio", "writing", "unpack", "labels", "corpus", "baseline"),
         *("measuring", "survey", "workers", "config"),
         *("signals", "child", "launch", "turn", "journal", "records", "rollup", "generation"),
     },
