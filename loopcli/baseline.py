@@ -11,12 +11,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from loopcli import writing
 from loopcli.errors import ConfigError
 from loopcli.gates import Failure
 from loopcli.replay import Row
 
 _FORMAT = 1
+_MEMBERS = {"format", "settings", "transcripts"}
+_NONE = "not a baseline of loopcheck"
 GATE = "baseline"
+# What stands in the place of an id where other knobs fail.
+_SETTINGS = "settings"
 # What is shown for a verdict that is none.
 _NO_TRIP = "no trip"
 
@@ -46,41 +51,77 @@ def of(rows: Iterable[Row], settings: Settings) -> Baseline:
 
 
 def load(path: str) -> Baseline:
-    """Read a baseline; raises ``ConfigError`` if that cannot be done."""
+    """Read a baseline; raises ``ConfigError`` if it is none, ``OSError`` if it cannot be read."""
+    doc = _document(path)
+    if doc["format"] != _FORMAT:
+        raise ConfigError(f"{path}: a baseline of another version; make it anew")
+    if not _are_settings(doc["settings"]):
+        raise ConfigError(f"{path}: {_NONE}")
+    try:
+        marks = {
+            ident: {rule: _mark(mark) for rule, mark in rules.items()}
+            for ident, rules in doc["transcripts"].items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path}: {_NONE}") from error
+    return Baseline(doc["settings"], marks)
+
+
+def refuse_other(path: str) -> None:
+    """Raise ``ConfigError`` if a baseline would take the place of a file that is none."""
+    writing.refuse_unwritable(path)
+    if writing.replaces(path) and os.path.exists(path) and os.path.getsize(path):
+        try:
+            _document(path)
+        except ConfigError as error:
+            raise ConfigError(f"{error}, so it is not overwritten") from error
+
+
+def _document(path: str) -> dict[str, Any]:
+    """Return what is in a file; raises ``ConfigError`` if that is no baseline of any version."""
     try:
         with open(path, encoding="utf-8") as file:
             doc = json.load(file)
-        if doc["format"] != _FORMAT:
-            raise ConfigError(f"{path}: a baseline of another version; make it anew")
-        marks = {
-            ident: {rule: Mark(int(mark["peak"]), mark["verdict"]) for rule, mark in rules.items()}
-            for ident, rules in doc["transcripts"].items()
-        }
-        return Baseline(dict(doc["settings"]), marks)
     except OSError as error:
         hint = "; --update-baseline makes it" if isinstance(error, FileNotFoundError) else ""
-        raise ConfigError(f"{path}: cannot read: {error.strerror}{hint}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path}: not a baseline of loopcheck") from error
+        raise OSError(error.errno, f"cannot read: {error.strerror}{hint}", path) from error
+    except (ValueError, RecursionError):
+        doc = None
+    if not (isinstance(doc, dict) and doc.keys() >= _MEMBERS):
+        raise ConfigError(f"{path}: {_NONE}")
+    return doc
 
 
-def save(path: str, baseline: Baseline) -> None:
-    """Write a baseline, whole or not at all; raises ``OSError``."""
+def _are_settings(settings: object) -> bool:
+    """Tell whether settings are knobs of rules, which can be shown if they changed."""
+    return isinstance(settings, dict) and all(
+        isinstance(knobs, dict) and all(map(_is_setting, knobs.values()))
+        for knobs in settings.values()
+    )
+
+
+def _is_setting(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, int)
+
+
+def _mark(mark: Mapping[str, Any]) -> Mark:
+    peak, verdict = mark["peak"], mark["verdict"]
+    if type(peak) is not int or not isinstance(verdict, str | None):
+        raise TypeError
+    return Mark(peak, verdict)
+
+
+def dump(baseline: Baseline) -> bytes:
+    """Return a baseline as its file has it."""
     lines = [
         f"{json.dumps(ident)}: {json.dumps({rule: mark._asdict() for rule, mark in rules.items()})}"
         for ident, rules in sorted(baseline.marks.items())
     ]
     text = f'{{\n"format": {_FORMAT},\n"settings": {json.dumps(baseline.settings)},\n'
     text += '"transcripts": {\n' + ",\n".join(lines) + "\n}\n}\n"
-    beside = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(beside, "w", encoding="ascii") as file:
-            file.write(text)
-        os.replace(beside, path)
-    except OSError:
-        if os.path.exists(beside):
-            os.unlink(beside)
-        raise
+    return text.encode("ascii")
 
 
 def failures(old: Baseline, new: Baseline) -> Iterator[Failure]:
@@ -104,21 +145,28 @@ def failures(old: Baseline, new: Baseline) -> Iterator[Failure]:
 
 
 def _settings(name: str, old: Any, new: Any) -> Iterator[Failure]:
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        if old != new:
-            yield Failure("settings", GATE, "", f"{name}: {_shown(old)} -> {_shown(new)}")
+    if old is None or new is None:
+        what = "is armed, and was not" if old is None else "was armed, and is not"
+        yield Failure(_SETTINGS, GATE, name, f"{name} {what}")
         return
     for knob in [*new, *(knob for knob in old if knob not in new)]:
         was, now = old.get(knob), new.get(knob)
         if was != now:
             change = f"{_shown(was)} -> {_shown(now)}"
-            yield Failure("settings", GATE, name, f"{name}: {knob.replace('_', '-')}: {change}")
+            yield Failure(_SETTINGS, GATE, name, f"{name}: {knob.replace('_', '-')}: {change}")
 
 
-def _shown(value: object) -> str:
+def _shown(value: int | list[str] | None) -> str:
     if isinstance(value, list):
-        return ",".join(map(str, value))
+        return ",".join(value)
     return "none" if value is None else str(value)
+
+
+def in_common(old: Baseline, new: Baseline) -> bool:
+    """Tell whether there is anything to compare."""
+    return any(
+        rule in old.marks.get(ident, {}) for ident, rules in new.marks.items() for rule in rules
+    )
 
 
 def notes(old: Baseline, new: Baseline) -> Iterator[str]:

@@ -96,7 +96,12 @@ class Commands(click.Group):
 @options.seconds_option(
     "--timeout", 0, "Give up when the stream has not ended after this long; 0 is for ever."
 )
-@click.option("--report", metavar="FILE", help="Write what happens to FILE, as JSON Lines.")
+@click.option(
+    "--report",
+    metavar="FILE",
+    callback=options.writable,
+    help="Write what happens to FILE, as JSON Lines.",
+)
 @click.option(
     "--json",
     "json_",
@@ -263,6 +268,8 @@ def main(argv: list[str] | None = None) -> int:
         return die_by(SIGINT)
     except SystemExit:  # click's answer to a reader that has gone
         return die_by(SIGPIPE)
+    except MemoryError:
+        return _fail(trouble, "out of memory")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(trouble, f"{where}{error.strerror or error}")

@@ -62,6 +62,12 @@ def peaks(rows: Iterable[Row], limits: Mapping[str, int]) -> Iterator[Failure]:
             yield Failure(row.id, "max-peak", row.rule, message)
 
 
+def unjudged(rows: Iterable[Row], limits: Mapping[str, int]) -> list[str]:
+    """Return the rules with a limit that have judged no reply which it is for."""
+    judged = {row.rule for row in rows if row.label != LOOP and row.channel is not None}
+    return [rule for rule in limits if rule not in judged]
+
+
 def outcomes(rows: Iterable[Row]) -> list[Outcome]:
     """Return what one rule did on each labelled reply, in characters."""
     return [

@@ -86,12 +86,12 @@ def _of_folders(path: str) -> str | None:
 
 
 def load(path: str) -> Labels:
-    """Read a file of labels; raises ``LabelsError`` with every defect it has."""
+    """Read a file of labels; raises ``LabelsError`` with every defect, or ``OSError``."""
     try:
         with open(path, "rb") as file:
             raw = file.read()
     except OSError as error:
-        raise LabelsError(f"{path}: cannot read: {error.strerror}") from error
+        raise OSError(error.errno, f"cannot read: {error.strerror}", path) from error
     text = raw.decode("utf-8-sig", "replace")
     rows = _json_rows(raw) if text.lstrip().startswith("{") else _csv_rows(text)
     labels: dict[str, Label] = {}

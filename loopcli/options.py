@@ -60,6 +60,20 @@ def statuses(ctx: click.Context, param: click.Parameter, value: str) -> frozense
     return frozenset(found)
 
 
+def given(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return what an option names; an empty text, such as a variable never set, is no name."""
+    if value == "":
+        raise click.BadParameter("it is empty")
+    return value
+
+
+def writable(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a file to write; ``-``, which is none elsewhere, would become one."""
+    if value == "-":
+        raise click.BadParameter("`-` is no file to write; /dev/stdout is standard output")
+    return given(ctx, param, value)
+
+
 def input_option(what: str) -> Callable[[F], F]:
     """Return the decorator that adds ``--input``; ``what`` is to be read."""
     return click.option(
@@ -105,6 +119,7 @@ def rule_options(function: F) -> F:
     config = click.option(
         "--config",
         metavar="FILE",
+        callback=given,
         help="Arm what an agent profile's loopDetection block says (JSON), or settings in TOML.",
     )
     agent = click.option("--agent", metavar="ID", help="Which profile of --config.")

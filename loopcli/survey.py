@@ -48,6 +48,11 @@ class Survey:
         self.total = 0
         self._early: dict[int, list[Item]] = {}
 
+    @property
+    def interruption(self) -> str:
+        """What a Ctrl-C has left undone."""
+        return f"interrupted: {self.files} of {self.total} files have been analysed"
+
     def run(
         self,
         items: Iterable[File | Trouble],

@@ -147,5 +147,5 @@ def test_the_same_label_twice_is_no_defect() -> None:
 
 
 def test_a_file_of_labels_that_is_not_there() -> None:
-    with pytest.raises(LabelsError, match="none: cannot read: No such file or directory"):
+    with pytest.raises(FileNotFoundError, match="cannot read: No such file or directory: 'none'"):
         labels.load("none")

@@ -40,13 +40,24 @@ _EXCLUDED = {
     short_help="Replay recorded replies: how close they come, and what to change.",
 )
 @click.argument("paths", metavar="PATH...", nargs=-1)
-@click.option("--files0-from", metavar="FILE", help="Read more paths from FILE, NUL after each.")
-@click.option("--text-field", metavar="NAME", help="Where a JSON record holds the reply.")
+@click.option(
+    "--files0-from",
+    metavar="FILE",
+    callback=options.given,
+    help="Read more paths from FILE, NUL after each.",
+)
+@click.option(
+    "--text-field",
+    metavar="NAME",
+    callback=options.given,
+    help="Where a JSON record holds the reply.",
+)
 @click.option(
     "--labels",
     "labels_",
     envvar="LOOPCHECK_LABELS",
     metavar="FILE",
+    callback=options.given,
     help="CSV or JSON Lines: id, label, onset.",
 )
 @options.rule_options
@@ -64,7 +75,12 @@ _EXCLUDED = {
     metavar="N",
     help="Only the N highest; 0 is all.  [default: 100 in a table, else all]",
 )
-@click.option("--trace", metavar="ID", help="Draw the gauge over the length of one transcript.")
+@click.option(
+    "--trace",
+    metavar="ID",
+    callback=options.given,
+    help="Draw the gauge over the length of one transcript.",
+)
 @click.option(
     "--sweep",
     metavar="KNOB=VALUES",
@@ -84,9 +100,19 @@ _EXCLUDED = {
     multiple=True,
     help="Fail if a reply not labelled loop has a peak above N.",
 )
-@click.option("--baseline", metavar="FILE", help="Fail if a peak rose or a verdict changed.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    callback=options.writable,
+    help="Fail if a peak rose or a verdict changed.",
+)
 @click.option("--update-baseline", is_flag=True, help="Write the baseline instead.")
-@click.option("--junit", metavar="FILE", help="Write what the gates found, as JUnit XML.")
+@click.option(
+    "--junit",
+    metavar="FILE",
+    callback=options.writable,
+    help="Write what the gates found, as JUnit XML.",
+)
 @click.option("-j", "--jobs", metavar="N", help="How many processes.  [default: one for each core]")
 @click.pass_context
 def command(ctx: click.Context, /, **params: Any) -> int:
@@ -191,7 +217,7 @@ def _settings(params: dict[str, Any]) -> Settings:
 
 def _described(arming: Arming, armed: list[Armed]) -> dict[str, Any]:
     return {
-        name: {"watch": sorted(rule.channels), **arming.knobs(name)}
+        name: {"watch": sorted(map(str, rule.channels)), **arming.knobs(name)}
         for name, rule in zip(arming.names, armed, strict=True)
     }
 

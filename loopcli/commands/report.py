@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from loopcli import baseline, gates
+from loopcli import baseline, gates, writing
 from loopcli.commands.request import Request, Teller
 from loopcli.gates import Failure
 from loopcli.output.report import Report
@@ -13,24 +14,49 @@ from loopcli.status import Status
 from loopcli.survey import Survey
 
 
+class _Held(NamedTuple):
+    """What the gates found: replies that failed, and what kept a gate from judging."""
+
+    failures: list[Failure]
+    troubles: list[str]
+
+
 def run(request: Request) -> int:
     """Replay the corpus, print the report, hold the gates; return the exit status."""
-    old = None
-    if request.baseline and not request.update_baseline:
-        old = baseline.load(request.baseline)  # before all the work
+    old = _old(request)  # before all the work
     teller = Teller()
     survey = teller.survey(request, request.plan)
     rows = sorted(survey.rows, key=_place)
-    failures, statuses = _gates(request, rows, old, teller, survey)
-    for failure in failures:
-        teller.line(str(failure))
+    held = _gates(request, rows, old, teller)
+    if request.update_baseline:
+        held.troubles.extend(_update(request, rows, survey))
+    for message in (*held.troubles, *map(str, held.failures)):
+        teller.line(message)
     errors = [str(trouble) for trouble in survey.troubles if trouble.status is not Status.CLEAN]
+    errors += [survey.interruption] if survey.interrupted else []
+    errors += held.troubles
     if request.junit:
-        _write(request.junit, _junit(rows, failures, errors))
-    if failures:
-        statuses.append(Status.LOOP)
-    report = Report(rows, errors, failures)
+        from loopcli.output.junit import junit
+
+        unwritten = _written(request.junit, junit(rows, held.failures, errors))
+        for message in unwritten:
+            teller.line(message)
+        errors += unwritten
+        held.troubles.extend(unwritten)
+    statuses = [Status.TROUBLE] if held.troubles else []
+    statuses += [Status.LOOP] if held.failures else []
+    report = Report(rows, errors, held.failures)
     return teller.end(survey, report.render(request.format, request.shown), statuses)
+
+
+def _old(request: Request) -> baseline.Baseline | None:
+    """Return the baseline to compare with; one to be written must be able to be."""
+    if not request.baseline:
+        return None
+    if request.update_baseline:
+        baseline.refuse_other(request.baseline)
+        return None
+    return baseline.load(request.baseline)
 
 
 def _place(row: Row) -> tuple[str, int]:
@@ -40,37 +66,46 @@ def _place(row: Row) -> tuple[str, int]:
 
 
 def _gates(
-    request: Request,
-    rows: Sequence[Row],
-    old: baseline.Baseline | None,
-    teller: Teller,
-    survey: Survey,
-) -> tuple[list[Failure], list[Status]]:
-    failures: list[Failure] = []
-    statuses: list[Status] = []
+    request: Request, rows: Sequence[Row], old: baseline.Baseline | None, teller: Teller
+) -> _Held:
+    held = _Held([], [])
     if request.check:
-        failures += gates.labels(rows)
+        held.failures.extend(gates.labels(rows))
         if all(row.label is None for row in rows):
-            teller.line("check: no transcript is labelled, so there is nothing to check")
-            statuses.append(Status.TROUBLE)
-    failures += gates.peaks(rows, request.max_peak)
-    new = baseline.of(rows, request.settings)
+            held.troubles.append("check: no transcript is labelled, so there is nothing to check")
+    held.failures.extend(gates.peaks(rows, request.max_peak))
+    held.troubles.extend(
+        f"max-peak: {rule} judged no reply that is not labelled loop, so there is nothing to hold"
+        for rule in gates.unjudged(rows, request.max_peak)
+    )
     if old is not None:
-        failures += baseline.failures(old, new)
+        new = baseline.of(rows, request.settings)
+        held.failures.extend(baseline.failures(old, new))
+        if not baseline.in_common(old, new):
+            held.troubles.append("baseline: it has no transcript in common with what was read")
         for note in baseline.notes(old, new):
             teller.line(f"baseline: {note}")
-    elif request.baseline and not survey.interrupted:
-        baseline.save(request.baseline, new)
-    return failures, statuses
+    return held
 
 
-def _junit(rows: Sequence[Row], failures: Sequence[Failure], errors: Sequence[str]) -> bytes:
-    """Return the JUnit document."""
-    from loopcli.output.junit import junit
+def _update(request: Request, rows: Sequence[Row], survey: Survey) -> list[str]:
+    """Write the baseline, but not from half a corpus; return what kept it from being written."""
+    if survey.interrupted:
+        why = "not all has been analysed"
+    elif Status.TROUBLE in survey.statuses:
+        why = "not all could be read"
+    elif not rows:
+        why = "no transcript was found"
+    else:
+        new = baseline.of(rows, request.settings)
+        return _written(request.baseline or "", baseline.dump(new))
+    return [f"baseline: {request.baseline} is not written: {why}"]
 
-    return junit(rows, failures, errors)
 
-
-def _write(path: str, data: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(data)
+def _written(path: str, data: bytes) -> list[str]:
+    """Write a file; return what went wrong, which must not cost the user the report."""
+    try:
+        writing.write(path, data)
+    except OSError as error:
+        return [f"{path}: {error.strerror}"]
+    return []

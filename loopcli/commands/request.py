@@ -93,7 +93,7 @@ class Teller:
                 self._bar.close()
                 self._bar = None
         if survey.interrupted:
-            self.line(f"interrupted: {survey.files} of {survey.total} files have been analysed")
+            self.line(survey.interruption)
         self._unmatched(survey, request)
         return survey
 

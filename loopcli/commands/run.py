@@ -70,7 +70,12 @@ Exit status: the command's own, or
     help="Ask again when the command ends with one of these statuses.",
 )
 @click.option("--stream", is_flag=True, help="Print the reply as it comes; nothing is asked again.")
-@click.option("--journal", metavar="FILE", help="Append a record of the turn to FILE.")
+@click.option(
+    "--journal",
+    metavar="FILE",
+    callback=options.writable,
+    help="Append a record of the turn to FILE.",
+)
 @click.option("--session", metavar="NAME", default="", help="The session in the journal.")
 @click.option("--model", metavar="NAME", help="The model in the journal, if not the stream's.")
 @click.option(

@@ -16,7 +16,11 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def junit(rows: Iterable[Row], failures: Sequence[Failure], errors: Sequence[str]) -> bytes:
-    """Return the document. A reply that failed a gate is a failure; ``errors`` are unread files."""
+    """Return the document. A reply that failed a gate is a failure.
+
+    ``errors`` are what else keeps the status from being 0: what could not be read, a
+    gate with nothing to judge.
+    """
     failed: dict[str, list[Failure]] = defaultdict(list)
     for failure in failures:
         failed[failure.id].append(failure)
@@ -48,7 +52,7 @@ def _case(name: str, failures: Sequence[Failure]) -> str:
 
 
 def _error(number: int, message: str) -> str:
-    head = f'<testcase classname="loopcheck" name="unread {number}">'
+    head = f'<testcase classname="loopcheck" name="trouble {number}">'
     return f'{head}\n<error type="trouble" message={_attribute(message)}/>\n</testcase>\n'
 
 
