@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from loopcli import jsonc, profiles
 from loopcli.arming import Base, chosen_channels, chosen_rules
-from loopcli.errors import ConfigError
+from loopcli.errors import ConfigError, reason
 from loopcli.profiles import Profile
 from loopcli.rules import table
 from loopcli.rules.saturation import NAME as SATURATION
@@ -79,7 +79,7 @@ def load(path: str) -> ConfigFile:
         text = raw.decode("utf-8-sig")
         doc = _toml(text) if toml else jsonc.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{path}: {reason(error)}") from error
     defects: list[str] = []
     own = _own(doc, defects) if toml else Base()
     found = profiles.judge(doc, defects)

@@ -64,7 +64,10 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def shown(value: object) -> str:
-    """Return a value as JSON has it."""
+    """Return a value as JSON has it; one that is too long or too deep for that as three dots."""
     if isinstance(value, Unread):
         return str(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return "…"

@@ -25,6 +25,7 @@ from loopcli.readers.transcripts.base import LABELS, parse_document
 
 UNKNOWN = "unknown"
 _COLUMNS = ("id", "label", "onset")
+_ONE_COLUMN = "there is one column only; a file of labels begins with a line that names them"
 
 
 class Label(NamedTuple):
@@ -131,6 +132,9 @@ def _csv_rows(text: str) -> Iterator[tuple[int, Row]]:
             if not any(cells):
                 continue
             if columns is None:
+                if len(cells) == 1:
+                    yield reader.line_num, f"{_ONE_COLUMN}: {','.join(_COLUMNS)}"
+                    return
                 names = [cell.lower() for cell in cells]
                 columns = names if {"id", "label"} <= set(names) else list(_COLUMNS)
                 if columns is names:
@@ -147,7 +151,7 @@ def _label(row: Row, line: int) -> Label:
     if not isinstance(ident, str) or not ident:
         raise ValueError("an id is missing")
     if label not in (*LABELS, UNKNOWN):
-        shown = "none is given" if label in (None, "") else f"not {label!r}"
+        shown = "none is given" if label in (None, "") else f"not {_quoted(label)}"
         raise ValueError(f"a label is loop, clean or unknown; {shown}")
     path, mark, number = ident.rpartition("#")
     ident = os.path.normpath(path) + mark + number if mark else os.path.normpath(ident)
@@ -164,7 +168,12 @@ def _onset(value: object) -> int | None:
         return int(value)
     if type(value) is int and value >= 0:
         return value
-    raise ValueError(f"an onset is a number of characters, not {value!r}")
+    raise ValueError(f"an onset is a number of characters, not {_quoted(value)}")
+
+
+def _quoted(value: object) -> str:
+    """Return a value as written; what has parts may have too many, and too deep ones."""
+    return "a list or an object" if isinstance(value, list | dict) else repr(value)
 
 
 def _agree(first: Label, second: Label) -> None:

@@ -221,3 +221,40 @@ def test_many_lines_take_the_memory_of_one(tmp_path: Path) -> None:
     count, peak = measured(huge)
     assert count == 5000 * 10_000
     assert peak - base < 8
+
+
+@pytest.mark.parametrize("depth", [200, 300, 990, 100_000])
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.json", "", ""),
+        ("a.jsonl", '{"text": "one"}\n{"x":', "}\n"),
+        ("a.json", '{"choices": [{"message": {"content": "one", "x":', "}}]}"),
+        ("a.json", '{"candidates": [{"content": {"parts": [{"functionCall": {"args":', "}}]}}]}"),
+        ("a.yaml", "version: 1\ninteractions:\n- response:\n    body: ", "\n"),
+    ],
+)
+def test_what_is_nested_too_deeply_is_told_in_plain_words(
+    tmp_path: Path, depth: int, name: str, before: str, after: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(before + "[" * depth + "]" * depth + after)
+    _, troubles = texts(path)
+    told = " ".join(trouble.message for trouble in troubles)
+    assert "recursion" not in told
+    if depth > 1000:
+        assert "nest" in told
+        assert {trouble.status for trouble in troubles} == {Status.MALFORMED}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.yaml"])
+def test_a_number_of_too_many_digits_is_told_in_plain_words(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    number = "9" * 5000
+    path.write_text(
+        f'{{"text": "one"}}\n{{"text": "two", "n": {number}}}\n'
+        if name == "a.jsonl"
+        else f"version: 1\ninteractions:\n- response:\n    body: {number}\n"
+    )
+    _, (trouble,) = texts(path)
+    assert trouble.message.endswith("a number has too many digits")

@@ -128,6 +128,19 @@ def test_labels_that_no_reply_bears_are_known() -> None:
             ["line 2: not JSON: ", "line 3: not an object", "line 4: an id is missing"],
         ),
         ("a,loop\nb,clean\n./a,clean\n", ["line 3: a was labelled otherwise in line 1"]),
+        ("id\na\nb\n", ["line 1: there is one column only; a file of labels begins with"]),
+        ("a;loop\nb;clean\n", ["line 1: there is one column only; a file of labels begins with"]),
+        (
+            '{"id":"a","label":' + "[" * 500 + "]" * 500 + "}\n"
+            '{"id":"a","label":"loop","onset":[1]}\n'
+            '{"id":"a","label":"loop","onset":' + "9" * 5000 + "}\n" + "[" * 100_000 + "\n",
+            [
+                "line 1: a label is loop, clean or unknown; not a list or an object",
+                "line 2: an onset is a number of characters, not a list or an object",
+                "line 3: not JSON: a number has too many digits",
+                "line 4: not JSON: nested too deeply",
+            ],
+        ),
     ],
 )
 def test_every_defect_is_told_with_its_line(table: str, defects: list[str]) -> None:

@@ -234,7 +234,8 @@ def test_the_agents_of_a_file_are_judged_together(path: Path) -> None:
         ("{", "line 1"),
         ('{"agents": []}', "no agent profile"),
         ('{"other": 1}', "no agent profile"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested too deeply"),
+        ('[{"id": "a", "loopDetection": ' + "[" * 950 + "]" * 950 + "}]", ""),
         ('{"id": "a", "id": "b"}', "`id` is written twice"),
         ('[{"id": "a"}, {"id": "a"}]', "the id `a` belongs to 2 agents"),
         ("\udcff", "utf-8"),
@@ -247,6 +248,7 @@ def test_a_file_that_is_none(text: str, told: str, path: Path) -> None:
     assert done.stdout == ""
     assert told in done.stderr
     assert "bug" not in done.stderr
+    assert "recursion" not in done.stderr
 
 
 JSONC = """\ufeff// our agents

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
+from loopcli.errors import reason
 from loopcli.events import Event, Meta
 from loopcli.readers.collector import Collector
 
@@ -100,8 +101,8 @@ def parse(raw: bytes) -> Any:
 
         try:
             return json.loads(raw)
-        except RecursionError as error:
-            raise ValueError(str(error)) from error
+        except (ValueError, RecursionError) as error:
+            raise ValueError(reason(error)) from error
 
 
 def dump(doc: object) -> str:

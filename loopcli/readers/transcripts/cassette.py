@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from loopcli.errors import reason
 from loopcli.readers.transcripts import bodies, xai
 from loopcli.readers.transcripts.base import Defect, Found, within
 from loopcli.status import Status
@@ -83,7 +84,7 @@ def read_yaml(raw: bytes) -> Iterator[Found]:
         yield Defect(f"not YAML: {error.problem}", f"line {mark.line + 1}" if mark else "")
         return
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        yield Defect(f"not YAML: {error}".partition("\n")[0])
+        yield Defect(f"not YAML: {reason(error)}".partition("\n")[0])
         return
     if claims(doc):
         yield from replies(doc)
