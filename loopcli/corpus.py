@@ -27,6 +27,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from loopcli import labels as labelling
+from loopcli.errors import reason
 from loopcli.labels import Label, Labels
 from loopcli.readers.transcripts import detect
 from loopcli.readers.transcripts.base import Defect, Hints, Lanes, Reply
@@ -37,6 +38,7 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 _PACKED = frozenset({".gz", ".zst"})
 _LIST_BYTES = 64 * 1024
+_NOT_REGULAR = "not a regular file; name it if it is to be read"
 
 
 class File(NamedTuple):
@@ -123,6 +125,10 @@ class _Finder:
 
     def __init__(self) -> None:
         self.stdin_taken = False
+        try:
+            self._here = os.getcwd()
+        except OSError:  # it has been removed: no relative path leads anywhere
+            self._here = ""
         self._files: set[str] = set()
         self._folders: set[tuple[int, int]] = set()
 
@@ -136,7 +142,7 @@ class _Finder:
             if not matches:
                 yield Trouble(path, "", "no file matches this pattern")
             for match in matches:
-                yield from self._named(match)
+                yield from self._named(match, pattern=True)
         else:
             yield from self._named(path)
 
@@ -147,13 +153,17 @@ class _Finder:
             self.stdin_taken = True
             yield File(STDIN)
 
-    def _named(self, path: str) -> Iterator[File | Trouble]:
+    def _named(self, path: str, *, pattern: bool = False) -> Iterator[File | Trouble]:
         try:
-            folder = stat.S_ISDIR(os.stat(path).st_mode)
+            mode = os.stat(path).st_mode
         except OSError as error:
             yield Trouble(path, "", _reason(error))
             return
-        if not folder:
+        if pattern and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            # Nobody who writes a pattern means to wait for a FIFO.
+            yield Trouble(path, "", _NOT_REGULAR)
+            return
+        if not stat.S_ISDIR(mode):
             yield from self._once(path, named=True)
             return
         empty = True
@@ -164,7 +174,7 @@ class _Finder:
             yield Trouble(path, "", "no files in this folder")
 
     def _once(self, path: str, *, named: bool) -> Iterator[File]:
-        key = os.path.normpath(path)
+        key = os.path.normpath(os.path.join(self._here, path))
         if key not in self._files:
             self._files.add(key)
             yield File(path, named)
@@ -186,8 +196,7 @@ class _Finder:
                     yield from self._enter(entry.path, above)
                 else:
                     os.stat(entry.path)
-                    message = "not a regular file; name it if it is to be read"
-                    yield Trouble(entry.path, "", message)
+                    yield Trouble(entry.path, "", _NOT_REGULAR)
             except OSError as error:
                 yield Trouble(entry.path, "", _reason(error))
 
@@ -236,6 +245,9 @@ def read(file: File, settings: Settings = _AS_IT_COMES) -> Iterator[Transcript |
                 yield Trouble(name, "", unpacked.trouble)
     except OSError as error:
         yield Trouble(name, "", _reason(error))
+    except RecursionError as error:
+        # Python reads documents somewhat deeper than it can look through them.
+        yield Trouble(name, "", reason(error), Status.MALFORMED)
 
 
 def _transcripts(

@@ -44,6 +44,31 @@ def test_a_folder_is_walked_sorted_and_without_what_is_hidden(here: Path) -> Non
     assert found("d/b/.x") == ["d/b/.x"]
 
 
+def test_the_same_file_is_read_once_however_its_path_is_spelled(here: Path) -> None:
+    put("d/a.txt", "b.txt")
+    assert found("d", f"{here}/d/a.txt", "b.txt", f"{here}/./b.txt", "d/../b.txt") == [
+        "d/a.txt",
+        "b.txt",
+    ]
+    # The ids stay as the path was given first.
+    assert found(f"{here}/b.txt", "b.txt") == [f"{here}/b.txt"]
+
+
+@pytest.mark.parametrize("pattern", ["d/**", "d/*", "d/[fs]*"])
+def test_a_pattern_opens_no_fifo_and_no_socket(pattern: str, here: Path) -> None:
+    put("d/file.txt")
+    os.mkfifo("d/fifo")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("d/socket")
+        told = {line for line in found(pattern) if line.startswith("[")} - {
+            "[d: this folder has been read already]"
+        }
+    why = "not a regular file; name it if it is to be read"
+    assert told == {f"[d/fifo: {why}]", f"[d/socket: {why}]"}
+    # Who names it means it.
+    assert found("d/fifo") == ["d/fifo"]
+
+
 def test_files_of_a_folder_are_not_named_ones(here: Path) -> None:
     put("d/a.json", data='{"a": 1}')
     (inside,) = find(["d"])

@@ -256,3 +256,16 @@ def test_an_attempt_that_was_given_up_is_a_reply_of_its_own(tmp_path: Path) -> N
     docs = [start, start, said[0], start, said[1], {"type": "message_stop"}]
     path = written(tmp_path, "a.sse", "".join(f"data: {corpus_files.js(doc)}\n\n" for doc in docs))
     assert read(path) == ([{"content": "first"}, {"content": "second"}], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        *((text, "JSON of no known shape") for text in ("5", "null", '"str"', " -1.5e3\n", "true")),
+        *((text, "not JSON") for text in ("5 apples", "nul", '"open', "'str'", "Hello there")),
+        ("", "an empty file"),
+        ("[" + "1," * 9 + "2]", "JSON of no known shape"),
+    ],
+)
+def test_json_that_is_no_reply_is_still_json(text: str, why: str, tmp_path: Path) -> None:
+    assert read(written(tmp_path, "a.json", text)) == ([], [f"unknown format: {why}"])

@@ -28,6 +28,7 @@ from loopcli.readers.transcripts import (
 from loopcli.readers.transcripts.base import (
     HEAD_BYTES,
     MAX_DOCUMENT_BYTES,
+    MAX_LINE_BYTES,
     Defect,
     Found,
     Hints,
@@ -36,6 +37,7 @@ from loopcli.readers.transcripts.base import (
 )
 from loopcli.status import Status
 
+_NO_SHAPE = "JSON of no known shape"
 _JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".har", ".responses", ".traj"})
 _YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 # A text field alone does not make a record here: a model's reply may be JSON.
@@ -83,7 +85,7 @@ def _read(source: Peekable, hints: Hints) -> Iterator[Found]:
     if cassette.claims_yaml(head):
         return _recording(source, cassette.read_yaml)
     if hints.suffix in _JSON_SUFFIXES and not start.startswith(stream.STARTS):
-        return _unknown("not JSON" if start else "an empty file", hints)
+        return _unknown(_no_document(source) if start else "an empty file", hints)
     if hints.suffix in _YAML_SUFFIXES:
         return _unknown("YAML, but no cassette", hints)
     return text.read(source) if PROSE.match(head) else stream.read(source)
@@ -101,6 +103,16 @@ def _unknown(what: str, hints: Hints | None = None) -> Iterator[Found]:
     """Yield the defect of a file in no known format; with ``hints`` it may be none of ours."""
     fault = hints is None or hints.named
     yield Defect(f"unknown format: {what}", status=Status.TROUBLE if fault else Status.CLEAN)
+
+
+def _no_document(source: Peekable) -> str:
+    """Return what a file is that should be JSON and begins with neither object nor array."""
+    line = source.first_line(MAX_LINE_BYTES)
+    try:
+        parse_document(line or b"")
+    except ValueError:
+        return "not JSON"
+    return _NO_SHAPE
 
 
 def _recording(source: Peekable, read: Callable[[bytes], Iterator[Found]]) -> Iterator[Found]:
@@ -128,7 +140,7 @@ def _json(source: Peekable, hints: Hints) -> Iterator[Found]:
         return _too_large() if surely else text.read(source)
     found, why = _document(raw, known)
     if found is None and surely:
-        found = iter([why]) if why else _unknown("JSON of no known shape", hints)
+        found = iter([why]) if why else _unknown(_NO_SHAPE, hints)
     return text.read(source) if found is None else found
 
 
