@@ -7,7 +7,7 @@ goes before the preset.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -90,7 +90,25 @@ def settle(
         names = PRESETS[preset] if preset else DEFAULT_RULES
     configs = table.configs({**base.knobs, **written})
     channels = base.channels if watch is None else chosen_channels("--watch", watch)
-    return Arming(names, configs, channels, _warnings(base.profile, names, configs), base.profile)
+    warnings = *_warnings(base.profile, names, configs), *_idle(base, written, names)
+    return Arming(names, configs, channels, warnings, base.profile)
+
+
+def _idle(base: Base, written: Written, names: Collection[str]) -> Iterator[str]:
+    """Yield a warning for each knob in a rule's table that changes nothing.
+
+    A profile states its knobs because it must, and one that is off leaves nothing armed.
+    """
+    stated = base.profile.knobs if base.profile else {}
+    for entry in table.RULES.values():
+        for knob in entry.knobs if names and entry.name not in names else ():
+            if knob.name in base.knobs and knob.name not in {*stated, *written}:
+                yield changes_nothing(base.knobs[knob.name][0], entry.name)
+
+
+def changes_nothing(spelled: str, rule: str, why: str = "armed") -> str:
+    """Return the warning for a knob of a rule that does not judge."""
+    return f"{spelled} changes nothing, because the {rule} rule is not {why}"
 
 
 def _warnings(profile: Profile | None, names: Iterable[str], configs: Configs) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from loopcli.arming import DEFAULT_RULES, PRESETS, Arming, Base, settle
+from loopcli.arming import DEFAULT_RULES, PRESETS, Arming, Base, changes_nothing, settle
 from loopcli.errors import ConfigError
 from loopcli.readers.auto import READERS
 from loopcli.rules import table
@@ -151,8 +151,9 @@ def idle(
     judging = set(names)
     why = "armed" if swept is None else "swept"
     return tuple(
-        f"{knob.flag} changes nothing, because "
-        + (f"the {entry.name} rule is not {why}" if entry.name not in judging else "it is swept")
+        changes_nothing(knob.flag, entry.name, why)
+        if entry.name not in judging
+        else f"{knob.flag} changes nothing, because it is swept"
         for entry in table.RULES.values()
         for knob in entry.knobs
         if (entry.name not in judging or knob.name in (swept or ())) and _from_flag(ctx, knob.name)

@@ -8,11 +8,12 @@ import pytest
 from processes import loopcheck
 
 from loopcli import config
-from loopcli.arming import Arming, settle
+from loopcli.arming import DEFAULT_RULES, Arming, Base, settle
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.output import tuning
 from loopcli.rules import table
+from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
 from loopcli.rules.saturation import SaturationConfig
 from loopcli.rules.table import Configs
 from loopcli.sweep.grid import Knobs
@@ -78,6 +79,36 @@ def test_rules_channels_and_what_is_not_said(path: Path) -> None:
 def test_what_suggest_prints_is_a_configuration(path: Path) -> None:
     found = armed(path, tuning.config("saturation", Knobs(64, 8, 3, 100, 9000)))
     assert found.configs.saturation == SaturationConfig(64, 8, 3, 100, 9000)
+    assert found.names == DEFAULT_RULES
+    for rules in (("novelty",), ("period", "novelty")):
+        found = armed(path, tuning.config("novelty", NoveltyConfig(50, 2), rules))
+        assert (found.names, found.configs.novelty) == (rules, NoveltyConfig(50, 2))
+        assert found.warnings == ()
+    # In another order they are the default all the same.
+    assert "rules" not in tuning.config("period", PeriodConfig(), ("period", "saturation"))
+
+
+def test_knobs_of_a_rule_that_is_not_armed_earn_a_warning(path: Path) -> None:
+    told = "[novelty] novelty-seen changes nothing, because the novelty rule is not armed"
+    text = "[novelty]\nnovelty-seen = 2\n"
+    assert armed(path, text).warnings == (told,)
+    assert armed(path, "rules = ['novelty']\n" + text).warnings == ()
+    base = config.load(str(path)).pick(None)
+    assert settle(base, rules="period").warnings == (told,)
+    # A flag for the same knob is warned of as a flag.
+    assert settle(base, {"novelty_seen": ("--novelty-seen", "3")}, rules="period").warnings == ()
+    assert settle(Base(knobs=base.knobs), preset="gg").warnings == (told,)
+    for command in ("config",), ("analyze", "--config"):
+        path.write_text(text)
+        assert f"warning: {told}\n" in loopcheck(*command, path, *command[1:] and [path]).stderr
+
+
+def test_a_profile_must_state_its_knobs_and_is_not_warned_of_them(path: Path) -> None:
+    path.write_text(AGENT)
+    assert settle(config.load(str(path)).pick("armed"), rules="period").warnings == ()
+    assert armed(path, "[period]\nperiod-copies = 3\n" + AGENT, "off").warnings == ()
+    (told,) = armed(path, "[period]\nperiod-copies = 3\n" + AGENT, "armed").warnings
+    assert told.startswith("[period] period-copies changes nothing")
 
 
 DEFECTS = {
@@ -96,6 +127,9 @@ DEFECTS = {
     "[novelty]\nnovelty-seen = 1e400": "[novelty] novelty-seen = `1e400`: not a whole number",
     "": "neither a setting nor an agent profile is in it",
     "[saturation\n": "(at line 1, column 12)",
+    "rules = " + "[" * 5000: "nested too deeply",
+    "[period]\nperiod-data = " + "9" * 5000: "a number has too many digits",
+    "[period]\nperiod-data = 0x" + "9" * 5000: "[period] period-data = `…`: not a whole number",
 }
 
 

@@ -278,11 +278,20 @@ def test_a_suggestion_is_printed_as_flags_and_as_a_block(labels: Path) -> None:
         document = json.loads(run([*args, "--suggest", "--format", "json"], labels).stdout)
         assert document["front"][0]["missed"] == missed
         best = document["suggested"]
-        flags = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best.items())
+        knobs = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best.items())
+        flags = f"--rules {rule} {knobs}"
         block = "\n".join(f"{name.replace('_', '-')} = {value}" for name, value in best.items())
         said = run([*args, "--suggest"], labels).stdout
-        assert f"\n{flags}\n\n[{rule}]\n{block}\n" in said
-        tried = run([*args, *flags.split(), "--format", "jsonl"], labels)
+        text = f'rules = ["{rule}"]\n\n[{rule}]\n{block}\n'
+        assert f"\n{flags}\n\n{text}" in said
+        assert {each["flags"].partition(" --")[0] for each in document["front"]} == {
+            f"--rules {rule}"
+        }
+        (labels / "best.toml").write_text(text)
+        judge = [*args[2:], "--format", "jsonl"]
+        tried = run([*judge, *flags.split()], labels)
+        from_file = run([*judge, "--rules", rule, "--config", "best.toml"], labels)
+        assert tried == from_file
         assert sum(row["verdict"] is None for row in tried.rows) == missed + 1
 
 

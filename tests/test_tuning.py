@@ -134,13 +134,15 @@ def test_a_suggestion_is_printed_as_flags_and_as_a_block(tmp_path: Path) -> None
     labelled(tmp_path)
     found = run(["--suggest", "."], tmp_path)
     assert found.status == 0
-    assert found.stdout.startswith("2 loops, 1 clean replies; headroom 2;")
+    assert found.stdout.startswith("2 loops, 1 clean reply; headroom 2;")
     document = json.loads(run(["--suggest", "--format", "json", "."], tmp_path).stdout)
     best = document["suggested"]
-    flags = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in best.items())
+    flags = "--rules saturation " + " ".join(
+        f"--{name.replace('_', '-')} {value}" for name, value in best.items()
+    )
     assert f"\n{flags}\n" in found.stdout
     block = "\n".join(f"{name.replace('_', '-')} = {value}" for name, value in best.items())
-    assert f"[saturation]\n{block}\n" in found.stdout
+    assert f'rules = ["saturation"]\n\n[saturation]\n{block}\n' in found.stdout
     assert "n/a" in found.stdout  # no onsets, so no delays
     tried = run([*flags.split(), "--check", "."], tmp_path)
     assert tried.status == (3 if document["front"][0]["missed"] else 0)
@@ -174,3 +176,34 @@ def test_a_sweep_in_every_format(tmp_path: Path) -> None:
     assert "n/a" in table
     best = run([*args, "--format", "jsonl", "--top", "1"], tmp_path).rows
     assert [line["loop_trips"] for line in best] == [2]
+
+
+def test_a_table_of_a_sweep_is_cut_and_says_so(tmp_path: Path) -> None:
+    labelled(tmp_path)
+    args = ["--sweep", "min-saturated-run=1:150:1", "."]
+    for form in ([], ["--format", "markdown"]):
+        whole = run([*args, *form, "--top", "0"], tmp_path).stdout
+        assert "not shown" not in whole
+        cut = run([*args, *form], tmp_path).stdout
+        assert "\n50 combinations after these are not shown (--top 0).\n150 comb" in cut
+        assert len(whole.splitlines()) - len(cut.splitlines()) == 50 - 1
+        # Those that are left are the best.
+        assert cut.splitlines()[2:102] == whole.splitlines()[2:102]
+        one = run([*args, *form, "--top", "149"], tmp_path).stdout
+        assert "\n1 combination after these is not shown (--top 0).\n" in one
+    assert len(run([*args, "--format", "jsonl"], tmp_path).rows) == 150
+    alone = run(["--sweep", "min-saturated-run=9", "."], tmp_path).stdout
+    assert alone.endswith("\n1 combination\n")
+
+
+def test_a_front_is_cut_and_says_so(tmp_path: Path) -> None:
+    labelled(tmp_path)
+    tiles = ROOT / "fixtures" / "replies" / "clean" / "tilemap-47x32.txt"
+    (tmp_path / "clean" / "b.txt").write_text(tiles.read_text("utf-8"))
+    args = ["--suggest", "--headroom", "0", "--sweep", "min-saturated-run=300,3000", "."]
+    front = run([*args, "--format", "jsonl"], tmp_path).rows
+    assert len(front) > 1
+    more = len(front) - 1
+    cut = run([*args, "--top", "1"], tmp_path).stdout
+    assert f"\n{more} suggestion{'s' * (more > 1)} after these " in cut
+    assert "not shown" not in run(args, tmp_path).stdout

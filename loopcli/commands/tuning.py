@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from loopcli.attempts import counted
 from loopcli.commands.request import Request, Teller
 from loopcli.errors import ConfigError
 from loopcli.output import records, tuning
-from loopcli.output.table import table
+from loopcli.output.table import table, unshown
 from loopcli.status import Status
 from loopcli.survey import Survey
 from loopcli.sweep.grid import Grid, Knobs, RuleGrid, parse_sweep
@@ -49,8 +50,10 @@ def _grid(request: Request) -> Grid | RuleGrid:
 
 
 def _swept(request: Request, rows: Sequence[Row], labelled: bool) -> bytes:
-    shown = list(map(tuning.sweep_record, rows if request.top is None else _best(rows)))
-    shown = shown[: request.top or None]
+    cut = _cut(request, rows, "combination")
+    # Which are the best matters where not all are shown, or somebody asks.
+    picked = _best(rows) if cut or request.top is not None else rows
+    shown = list(map(tuning.sweep_record, picked[: request.shown]))
     if request.format == "json":
         return records.json_document({"combinations": shown})
     if request.format == "jsonl":
@@ -59,7 +62,12 @@ def _swept(request: Request, rows: Sequence[Row], labelled: bool) -> bytes:
         return records.csv(shown, tuning.sweep_fields(_now(request)))
     columns = tuning.sweep_columns(request.swept, _tried(request), labels=labelled)
     text = table(shown, columns, markdown=request.format == "markdown")
-    return f"{text}\n\n{len(rows)} combinations\n".encode()
+    return f"{text}\n\n{cut}{counted(len(rows), 'combination')}\n".encode()
+
+
+def _cut(request: Request, rows: Sequence[object], thing: str) -> str:
+    """Return the line that says how many of ``rows`` are not shown, if there are any."""
+    return "" if request.shown is None else unshown(len(rows) - request.shown, thing, "after these")
 
 
 def _tried(request: Request) -> list[str]:
@@ -91,13 +99,15 @@ def _suggest(request: Request, tally: Rows, teller: Teller, survey: Survey) -> i
     if not found:
         teller.line(f"--suggest: no combination leaves a headroom of {request.headroom:g}")
         statuses.append(Status.TROUBLE)
-    counts = f"{loops} loops, {tally.count(Label.CLEAN)} clean replies"
+    clean = tally.count(Label.CLEAN)
+    counts = f"{counted(loops, 'loop')}, {clean} clean {'reply' if clean == 1 else 'replies'}"
     return teller.end(survey, _front(request, found, counts), statuses)
 
 
 def _front(request: Request, found: Sequence[Suggestion], counts: str) -> bytes:
     best = found[0].row.knobs if found else None
-    front = list(map(tuning.front_record, found[: request.shown]))
+    rules = request.names
+    front = [tuning.front_record(each, rules) for each in found[: request.shown]]
     if request.format == "json":
         alike = [[row.knobs._asdict() for row in each.alike] for each in found[: request.shown]]
         document = {
@@ -115,8 +125,10 @@ def _front(request: Request, found: Sequence[Suggestion], counts: str) -> bytes:
     columns = tuning.front_columns(request.swept, _tried(request))
     text = f"{counts}; headroom {request.headroom:g}; fewest missed loops first\n\n"
     text += table(front, columns, markdown=markdown) + "\n"
+    cut = _cut(request, found, "suggestion")
+    text += f"\n{cut}" if cut else ""
     if best is not None:
         fence = ("```\n", "```\n") if markdown else ("", "")
-        block = f"{tuning.flags(best)}\n\n{tuning.config(request.swept, best)}"
+        block = f"{tuning.flags(best, rules)}\n\n{tuning.config(request.swept, best, rules)}"
         text += f"\nThe first of them:\n\n{fence[0]}{block}{fence[1]}"
     return text.encode()

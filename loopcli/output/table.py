@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from loopcli.attempts import counted
 from loopcli.output.records import Record
 from loopcli.output.text import escaped, shown
 from loopcli.replay import ENDED
@@ -87,6 +88,16 @@ def table(records: Sequence[Record], columns: Sequence[Column], *, markdown: boo
         colalign=["left" if column.left else "right" for column in columns] if rows else None,
         disable_numparse=True,
     )
+
+
+def unshown(left: int, thing: str, which: str) -> str:
+    """Return the line for records that a table leaves out, or nothing.
+
+    >>> unshown(1, "row", "after these"), unshown(0, "row", "after these")
+    ('1 row after these is not shown (--top 0).\\n', '')
+    """
+    verb = "is" if left == 1 else "are"
+    return f"{counted(left, thing)} {which} {verb} not shown (--top 0).\n" if left > 0 else ""
 
 
 def _text(value: object, markdown: bool) -> str:

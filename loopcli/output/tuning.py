@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from loopcli.arming import DEFAULT_RULES
 from loopcli.output.records import Record
 from loopcli.output.table import UNDEFINED, Column, field, figure
 from loopcli.scoring import Estimate
@@ -50,34 +51,42 @@ def sweep_record(row: Row) -> dict[str, Any]:
     return {name: record[name] for name in sweep_fields(row.knobs)}
 
 
-def front_record(suggestion: Suggestion) -> dict[str, Any]:
+def front_record(suggestion: Suggestion, rules: Sequence[str]) -> dict[str, Any]:
     """Return a point of the front as plain JSON; ``alike`` counts the combinations that equal it.
 
-    ``headroom`` is the ceiling as a multiple of the highest clean peak: not
-    defined where no clean reply has a peak.
+    ``rules`` are those that its flags arm. ``headroom`` is the ceiling as a multiple of the
+    highest clean peak: not defined where no clean reply has a peak.
     """
     row, peak = suggestion.row, suggestion.row.clean_peak
     return sweep_record(row) | {
         "missed": suggestion.cost.missed,
         "headroom": row.clean_ceiling / peak if peak and row.clean_ceiling is not None else None,
         "alike": len(suggestion.alike),
-        "flags": flags(row.knobs),
+        "flags": flags(row.knobs, rules),
     }
 
 
-def flags(knobs: Combination) -> str:
-    """Return knobs as they stand on a command line."""
-    return " ".join(f"--{_kebab(name)} {value}" for name, value in knobs._asdict().items())
+def flags(knobs: Combination, rules: Sequence[str] = DEFAULT_RULES) -> str:
+    """Return knobs as they stand on a command line, after what arms their rule.
+
+    >>> from loopcli.rules.table import Configs
+    >>> flags(Configs().novelty, ["novelty"])
+    '--rules novelty --novelty-words 1000 --novelty-seen 3'
+    """
+    arm = [] if set(rules) == set(DEFAULT_RULES) else [f"--rules {','.join(rules)}"]
+    return " ".join([*arm, *(f"--{name} {value}" for name, value in _written(knobs))])
 
 
-def config(rule: str, knobs: Combination) -> str:
-    """Return knobs as a block of TOML."""
-    lines = [f"{_kebab(name)} = {value}" for name, value in knobs._asdict().items()]
-    return f"[{rule}]\n" + "\n".join(lines) + "\n"
+def config(rule: str, knobs: Combination, rules: Sequence[str] = DEFAULT_RULES) -> str:
+    """Return knobs as a block of TOML, after what arms their rule."""
+    listed = ", ".join(f'"{name}"' for name in rules)
+    arm = "" if set(rules) == set(DEFAULT_RULES) else f"rules = [{listed}]\n\n"
+    lines = "".join(f"{name} = {value}\n" for name, value in _written(knobs))
+    return f"{arm}[{rule}]\n{lines}"
 
 
-def _kebab(name: str) -> str:
-    return name.replace("_", "-")
+def _written(knobs: Combination) -> list[tuple[str, int]]:
+    return [(name.replace("_", "-"), value) for name, value in knobs._asdict().items()]
 
 
 def sweep_columns(rule: str, tried: Sequence[str], *, labels: bool) -> list[Column]:
