@@ -228,7 +228,9 @@ OPTIONS = {
     ),
     "suggest": Option(
         ["--suggest"],
-        lambda off, on: on.rows[0]["flags"].startswith("--window-words ") and on.status == 0,
+        lambda off, on: (
+            on.rows[0]["flags"].startswith("--rules saturation --window-words ") and on.status == 0
+        ),
     ),
     "headroom": Option(
         ["--headroom", "0"],
@@ -410,8 +412,10 @@ def test_the_formats_agree(corpus: Path) -> None:
     for line, row in zip(lines, table, strict=True):
         assert list(row) == list(line)
         for name, value in line.items():
-            shown = " ".join(value) if isinstance(value, list) else value
-            assert row[name] == ("" if shown is None else str(shown))
+            if isinstance(value, list):
+                assert json.loads(row[name]) == value
+            else:
+                assert row[name] == ("" if value is None else str(value))
 
 
 def test_markdown_has_a_row_for_each(corpus: Path) -> None:
@@ -428,7 +432,7 @@ def test_a_table_is_cut_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(lines)
     found = run(["a.jsonl"], tmp_path)
     assert sum(line.startswith("a.jsonl#") for line in found.stdout.splitlines()) == 100
-    assert "50 rows with lower peaks are not shown" in found.stdout
+    assert "50 rows with a lower peak are not shown" in found.stdout
     assert "150 transcripts (0 clean, 0 loop, 150 unlabelled)" in found.stdout
     assert len(run(["--format", "jsonl", "a.jsonl"], tmp_path).rows) == 150
     numbers = [row["id"] for row in run(["--format", "jsonl", "a.jsonl"], tmp_path).rows]
@@ -454,6 +458,35 @@ def test_standard_input_is_a_transcript(tmp_path: Path) -> None:
     found = run(["--format", "jsonl", "-"], tmp_path, stdin=(VOID * 2000).encode())
     assert [(row["id"], row["trip_word"]) for row in found.rows] == [("<stdin>#1", 3065)]
     assert found.status == 0
+
+
+def test_odd_bytes_of_a_path_are_spelled_alike_everywhere(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/odd-\xff"
+    os.mkdir(folder)
+    for name in (b"/a.txt", b"/b.json"):
+        with open(folder + name, "w") as file:
+            file.write(PROSE)
+    for form in ("table", "json", "jsonl", "csv"):
+        found = run(
+            ["--format", form, "--junit", "out.xml", os.fsdecode(folder + b"/a.txt")], tmp_path
+        )
+        assert r"odd-\udcff/a.txt#1" in found.stdout.replace("\\\\", "\\")
+    assert r"odd-\udcff/a.txt#1" in (tmp_path / "out.xml").read_text()
+    found = run(["--format", "json", os.fsdecode(folder + b"/b.json")], tmp_path)
+    (trouble,) = json.loads(found.stdout)["troubles"]
+    assert found.stderr == f"loopcheck: {trouble}\n"
+    assert r"odd-\udcff/b.json: " in trouble
+
+
+def test_one_is_singular(tmp_path: Path) -> None:
+    (tmp_path / "clean").mkdir()
+    (tmp_path / "clean" / "a.txt").write_text("word ")
+    (tmp_path / "clean" / "b.json").symlink_to("nowhere")
+    found = run(
+        ["clean", "--max-response-chars", "1", "--check", "--rules", "saturation"], tmp_path
+    )
+    assert "\n1 transcript (1 clean, 0 loop, 0 unlabelled); 1 word, 5 characters; " in found.stdout
+    assert "; 1 trouble; 1 gate failure\n" in found.stdout
 
 
 # --- Gates ---------------------------------------------------------------------------------------
@@ -537,6 +570,16 @@ def test_junit_counts_failures_and_errors(corpus: Path) -> None:
     assert failed == {"runs/loop/short.txt#1", 'runs/clean/bad\ufffd<&".txt#1'}
 
 
+def test_what_no_single_rule_is_at_fault_for_has_none(corpus: Path) -> None:
+    args = ["--check", "--format", "json", "--max-peak", "1408", "runs"]
+    failures = json.loads(run(args, corpus).stdout)["failures"]
+    assert [list(failure) for failure in failures] == [["id", "gate", "rule", "message"]] * 2
+    assert {failure["gate"]: failure["rule"] for failure in failures} == {
+        "check": None,
+        "max-peak": "saturation",
+    }
+
+
 # --- Trace ---------------------------------------------------------------------------------------
 
 
@@ -553,3 +596,10 @@ def test_a_trace_draws_the_ceiling_and_names_the_words(corpus: Path) -> None:
     assert 'repeating: "0;" "void"' in lines
     assert "trip: repetition at word 3065, character 12261" in lines
     assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("rule", ["period", "novelty"])
+def test_a_trace_leaves_out_what_a_rule_does_not_count(rule: str, corpus: Path) -> None:
+    found = run(["--trace", "runs/loop/void.txt", "--rules", rule, "runs"], corpus)
+    assert "\npeak: began after character " in found.stdout
+    assert "None" not in found.stdout

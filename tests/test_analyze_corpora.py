@@ -258,7 +258,7 @@ def test_ctrl_c_ends_with_what_there_is(jobs: str, args: list[str], tmp_path: Pa
     assert "interrupted: " in err
     if not args:
         assert "a.txt#1" in out
-        assert "1 transcripts" in out
+        assert "1 transcript (" in out
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
         pytest.fail("a worker was left behind")

@@ -66,7 +66,9 @@ def _legend(trace: Trace) -> list[str]:
     peak, verdict = trace.peak, trace.verdict
     lines = []
     if peak.value:
-        lines.append(f"peak: began after word {peak.word}, character {peak.char}")
+        # Not every rule counts the words before a stretch.
+        word = "" if peak.word is None else f"word {peak.word}, "
+        lines.append(f"peak: began after {word}character {peak.char}")
         lines.append("repeating: " + " ".join(map(shown, peak.repeated)))
     if verdict is not None:
         where = f"word {verdict.words}, character {verdict.chars}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from loopcli.gates import Failure
-from loopcli.output.records import clean
+from loopcli.output.records import spelled
 from loopcli.replay import Row
 
 # What XML 1.0 cannot hold, not even as a reference.
@@ -61,4 +61,4 @@ def _attribute(text: str) -> str:
 
 
 def _legal(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", clean(text))
+    return _FORBIDDEN.sub("\ufffd", spelled(text))

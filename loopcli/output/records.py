@@ -23,7 +23,7 @@ ROW_FIELDS = (
 def row_record(row: Row) -> dict[str, Any]:
     """Return a row as plain JSON."""
     record = {name: getattr(row, name) for name in ROW_FIELDS if name != "regions"}
-    record["id"] = clean(row.id)
+    record["id"] = spelled(row.id)
     record["repeated"] = [clean(word) for word in row.repeated]
     record["regions"] = list(map(_region, row.places))
     return record
@@ -42,8 +42,13 @@ def _region(place: Place) -> dict[str, Any]:
 
 
 def clean(text: str) -> str:
-    """Return a text that UTF-8 can hold; what it cannot, such as odd bytes of a path, is ``?``."""
+    """Return a reply's text as UTF-8 can hold it; what it cannot is ``?``."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def spelled(text: str) -> str:
+    """Return an id or a message with odd bytes of a path spelled out, as on standard error."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def json_document(document: Record) -> bytes:
@@ -71,8 +76,4 @@ def csv(records: Iterable[Record], fields: Sequence[str]) -> bytes:
 
 
 def _cell(value: object) -> object:
-    if not isinstance(value, list):
-        return value
-    return " ".join(
-        orjson.dumps(item).decode() if isinstance(item, dict) else str(item) for item in value
-    )
+    return orjson.dumps(value).decode() if isinstance(value, list) else value

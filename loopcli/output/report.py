@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from loopcli import gates
+from loopcli.attempts import counted
 from loopcli.gates import Failure
 from loopcli.output import records
 from loopcli.output.records import ROW_FIELDS, row_record
-from loopcli.output.table import UNDEFINED, figure, row_columns, table
+from loopcli.output.table import UNDEFINED, figure, row_columns, table, unshown
 from loopcli.output.text import escaped, shown
 from loopcli.replay import ENDED, Row
 from loopcli.scoring import Estimate, Score, score
@@ -53,10 +54,14 @@ class Report(NamedTuple):
         return {
             "transcripts": list(map(row_record, self._picked(shown))),
             "totals": self._totals(),
-            "troubles": list(map(records.clean, self.troubles)),
+            "troubles": list(map(records.spelled, self.troubles)),
             "failures": [
-                failure._asdict()
-                | {"id": records.clean(failure.id), "message": records.clean(failure.message)}
+                {
+                    "id": records.spelled(failure.id),
+                    "gate": failure.gate,
+                    "rule": failure.rule or None,
+                    "message": records.spelled(failure.message),
+                }
                 for failure in self.failures
             ],
         }
@@ -87,8 +92,7 @@ class Report(NamedTuple):
         columns = row_columns(labels=labels, rules=len(rules) > 1)
         picked = ranked[:shown]
         text = table(list(map(row_record, picked)), columns, markdown=markdown) + "\n\n"
-        if len(picked) < len(ranked):
-            text += f"{len(ranked) - len(picked)} rows with lower peaks are not shown (--top 0).\n"
+        text += unshown(len(ranked) - len(picked), "row", "with a lower peak")
         text += "".join(f"{line}\n" for row in picked for line in _ended(row))
         text += self._line(self._totals()) + "\n"
         if labels:
@@ -104,14 +108,14 @@ class Report(NamedTuple):
             for rule, found in totals["rules"].items()
         ]
         parts = [
-            f"{totals['transcripts']} transcripts ({', '.join(named)})",
-            f"{totals['words']} words, {totals['chars']} characters",
+            f"{counted(totals['transcripts'], 'transcript')} ({', '.join(named)})",
+            f"{counted(totals['words'], 'word')}, {counted(totals['chars'], 'character')}",
             *peaks,
         ]
         if self.troubles:
-            parts.append(f"{len(self.troubles)} troubles")
+            parts.append(counted(len(self.troubles), "trouble"))
         if self.failures:
-            parts.append(f"{len(self.failures)} gate failures")
+            parts.append(counted(len(self.failures), "gate failure"))
         return "; ".join(parts)
 
 
