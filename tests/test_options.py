@@ -19,7 +19,9 @@ def test_a_report_and_a_journal_are_files_with_a_name(
     assert args[-1] in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("args", [["--config", ""], ["run", "--config", "", "true"]])
+@pytest.mark.parametrize(
+    "args", [["--config", ""], ["run", "--config", "", "true"], ["config", ""]]
+)
 def test_an_empty_name_is_no_configuration(args: list[str]) -> None:
     assert cli.main(args) == (125 if args[0] == "run" else 2)
 

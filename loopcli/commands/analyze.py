@@ -73,7 +73,7 @@ _EXCLUDED = {
 @click.option(
     "--top",
     metavar="N",
-    help="Only the N highest; 0 is all.  [default: 100 in a table, else all]",
+    help="Only the N highest; 0 is all.  [default: 100 in a table or Markdown, else all]",
 )
 @click.option(
     "--trace",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from loopcli import config, profiles
+from loopcli import config, options, profiles
 from loopcli.arming import Arming, settle
 from loopcli.output.lines import Lines
 from loopcli.output.text import escaped
@@ -17,7 +17,7 @@ from loopcli.rules.saturation import NAME as SATURATION
 
 @click.command("config")
 @click.option("--agent", metavar="ID", help="Show this profile only.")
-@click.argument("file")
+@click.argument("file", callback=options.given)
 def command(agent: str | None, file: str) -> None:
     """Show how FILE is read for --config, or everything that is wrong with it.
 

@@ -52,7 +52,7 @@ def _grid(request: Request) -> Grid | RuleGrid:
 def _swept(request: Request, rows: Sequence[Row], labelled: bool) -> bytes:
     cut = _cut(request, rows, "combination")
     # Which are the best matters where not all are shown, or somebody asks.
-    picked = _best(rows) if cut or request.top is not None else rows
+    picked = _best(rows) if cut or request.top else rows
     shown = list(map(tuning.sweep_record, picked[: request.shown]))
     if request.format == "json":
         return records.json_document({"combinations": shown})
