@@ -132,7 +132,7 @@ def test_documents_and_cells(tmp_path: Path) -> None:
         "ended": True,
     }
     (row,) = csv.DictReader(io.StringIO(analyzed(PASSED, tmp_path, "--format", "csv").stdout))
-    assert (row["finding"], json.loads(row["regions"])) == ("ended", region)
+    assert (row["finding"], json.loads(row["regions"])) == ("ended", [region])
 
 
 def test_a_gate_judges_what_the_filter_does(tmp_path: Path) -> None:
