@@ -14,6 +14,8 @@ from typing import NamedTuple
 import pytest
 from processes import environ
 
+from loopcli import child
+
 RUN = [sys.executable, "-m", "loopcli", "run", "--rules", "saturation"]
 QUICK = ["--kill-after", "0.3", "--backoff-base", "0"]
 
@@ -236,6 +238,20 @@ def test_standard_descriptors_that_are_closed(tmp_path: Path) -> None:
         )
         assert (done.returncode, done.stdout) == (status, b"")
     assert b'"turns":44' in journal.read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_what_is_dead_already_is_not_waited_for() -> None:
+    """Where nobody reaps orphans, as in many containers, a group never seems to be gone."""
+    with subprocess.Popen(["true"], process_group=0) as dead:
+        until = time.monotonic() + 10
+        while not child._only_zombies(dead.pid) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert child._only_zombies(dead.pid)
+    assert not child._only_zombies(dead.pid)
+    with subprocess.Popen(["sleep", "60"], process_group=0) as living:
+        assert not child._only_zombies(living.pid)
+        living.kill()
 
 
 def test_a_full_disk_is_ours() -> None:

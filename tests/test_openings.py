@@ -49,6 +49,33 @@ def test_heads_are_skipped(head: bytes, body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        b"HTTP/1.1 404 Not Found is a status line.\n",
+        b"HTTP/1.1 500 Oops\n\nis what a server says when it fails.\n",
+        b"HTTP/1.1 200 OK\nis what it says else.\n",
+    ],
+)
+def test_a_sentence_about_http_is_no_head(text: bytes) -> None:
+    found = heard(text)
+    assert found.format == "text"
+    assert found.lanes == {Lane(): text.decode()}
+
+
+@pytest.mark.parametrize("body", [b"", b"\r\n", b": ping\n\n", b":\n\n: k\n\n"])
+def test_events_that_were_announced_and_never_came(body: bytes) -> None:
+    found = heard(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + body)
+    assert (found.lanes, found.framing) == ({}, "sse")
+    if body.strip():
+        assert heard(body).framing == "sse"
+
+
+@pytest.mark.parametrize("text", [b":)\n\n", b":)", b": k", b"::\n\n", b": a\n\nb"])
+def test_a_colon_is_no_comment_of_a_server(text: bytes) -> None:
+    assert heard(text).format == "text"
+
+
+@pytest.mark.parametrize(
     ("head", "status", "after"),
     [
         ("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", 200, ""),

@@ -35,11 +35,17 @@ class AutoReader(Probe):
     """Holds back the first bytes until it knows what they are, then lets that reader read."""
 
     def __init__(
-        self, wanted: Wanted = _ANYTHING, origin: Origin = START, *, heads: bool = True
+        self,
+        wanted: Wanted = _ANYTHING,
+        origin: Origin = START,
+        *,
+        heads: bool = True,
+        events: bool = False,
     ) -> None:
         super().__init__(origin)
         self._wanted = wanted
         self._heads = heads
+        self._events = events
         self._asked = 0  # how long the beginning was that told too little
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
@@ -57,6 +63,8 @@ class AutoReader(Probe):
         kind = guess(head, final=final)
         if kind is None:
             return None
+        if self._events and not head.strip():
+            kind = "sse"  # which were announced, and never came
         # Text and events take a BOM off themselves.
         mark = len(BOM) if head.startswith(BOM) and kind not in ("text", "sse") else 0
         self._origin = self.after(mark)
@@ -66,8 +74,8 @@ class AutoReader(Probe):
             return HeadProbe(self._origin, self._body), mark
         return self._reader(kind), mark
 
-    def _body(self, origin: Origin) -> Reader:
-        return AutoReader(self._wanted, origin, heads=False)
+    def _body(self, origin: Origin, events: bool) -> Reader:
+        return AutoReader(self._wanted, origin, heads=False, events=events)
 
     def _reader(self, kind: str) -> Reader:
         # What is seldom needed is not imported before.

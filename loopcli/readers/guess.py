@@ -7,6 +7,7 @@ alone: more of them never change one that was given.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from loopcli.readers.lines import BOM
 
@@ -79,7 +80,18 @@ def _events_or_text(body: bytes, *, final: bool, capped: bool) -> str | None:
         return "text"
     if capped and len(last) < _MAX_COMMENT:
         return "sse"  # nothing but fields and comments: a server that keeps us waiting
+    if final and not last and _only_comments(lines):
+        return "sse"  # the same, but it gave up
     return "text" if final else None
+
+
+def _only_comments(lines: Sequence[bytes]) -> bool:
+    """Tell whether lines are what a server says to keep a connection open, and nothing else.
+
+    Each comment is an event of its own; an emoticon is none.
+    """
+    told = [line for line in lines if line]
+    return b"" in lines and bool(told) and all(b": ".startswith(line[:2]) for line in told)
 
 
 def _is_event(line: bytes) -> bool:

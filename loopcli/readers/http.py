@@ -2,9 +2,10 @@ r"""What ``curl -i`` puts before the body, and bodies that are no reply.
 
 Rules of this file:
 
-- A head ends at its blank line, whatever its header values hold. Several may
-  stand in a row (100 Continue, a proxy's, redirects); the last one counts and
-  is the first event.
+- A head ends at its blank line, whatever its header values hold. One without
+  any header has at least a server's line ends; else it is a sentence about
+  HTTP. Several may stand in a row (100 Continue, a proxy's, redirects); the
+  last one counts and is the first event.
 - A status of 400 or more makes the body an error message, and so does a final
   redirect, which curl follows with ``-L`` only.
 - Without a head, an HTML page whose title is an error is one. Any other page
@@ -25,6 +26,7 @@ from loopcli.readers.trouble import lone_error, upstream_error
 _HEADER = re.compile(rb"[!#-'*+.0-9A-Z^-z|~-]+:[^\r\n]*\r?\n|[ \t][^\r\n]*\r?\n")
 _BLANK = re.compile(rb"\r?\n")
 _RETRY_AFTER = re.compile(rb"retry-after:([^\r\n]*)", re.IGNORECASE)
+_EVENTS = re.compile(rb"content-type:[ \t]*text/event-stream", re.IGNORECASE)
 _MAX_HEAD = 64 * 1024
 # How much of a body is read for its message.
 _MAX_BODY = 64 * 1024
@@ -42,9 +44,12 @@ _BAD_NEWS = re.compile(
 
 
 class HeadProbe(Probe):
-    """Reads the heads; ``body`` makes the reader for what follows."""
+    """Reads the heads; ``body`` makes the reader for what follows.
 
-    def __init__(self, origin: Origin, body: Callable[[Origin], Reader]) -> None:
+    It is told where the body begins, and whether a head announces events.
+    """
+
+    def __init__(self, origin: Origin, body: Callable[[Origin, bool], Reader]) -> None:
         super().__init__(origin)
         self._body = body
         self._at = 0
@@ -53,6 +58,9 @@ class HeadProbe(Probe):
         self._next = HttpHead(0)
         self._in_head = False
         self._head_at = 0
+        # Whether the one being read has shown that it is one.
+        self._surely = False
+        self._events = False
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
         """Return the reader of the body, once the last head is over."""
@@ -64,10 +72,15 @@ class HeadProbe(Probe):
                     known = final or (rest and not maybe_status_line(rest))
                     return self._whole_heads() if known else None
                 self._in_head, self._head_at = True, self._at
+                # Behind a head comes another one, however its lines end.
+                self._surely = status[0].endswith(b"\r\n") or self._head.status > 0
+                self._events = False
                 self._next = HttpHead(int(status[1]))
                 self._at += status.end()
             line = self._held.find(b"\n", self._at) + 1
             if not line and final:
+                if not self._surely:
+                    return self._no_head()
                 # The head itself was cut short; its status is known all the same.
                 self._head, self._at = self._next, len(self._held)
                 return self._whole_heads()
@@ -82,8 +95,12 @@ class HeadProbe(Probe):
     def _take(self, line: bytes) -> bool:
         """Read a line of a head; return whether it can be one."""
         if _BLANK.fullmatch(line):
-            self._in_head, self._head = False, self._next
-            return True
+            if self._surely:
+                self._in_head, self._head = False, self._next
+            return self._surely
+        self._surely = True
+        if _EVENTS.match(line):
+            self._events = True
         after = _RETRY_AFTER.match(line)
         if after:
             self._next = self._next._replace(retry_after=after[1].strip().decode("latin-1"))
@@ -99,7 +116,7 @@ class HeadProbe(Probe):
         self._head = self._head._replace(byte=origin.byte)
         if self._head.status >= 300:
             return ErrorBodyReader(origin, self._head.status), self._at
-        return self._body(origin), self._at
+        return self._body(origin, self._events), self._at
 
     def _settle(self, choice: Choice | None) -> list[Event]:
         body = super()._settle(choice)
