@@ -41,13 +41,32 @@ class _AsItIs(HTTPErrorProcessor):
     https_response = http_response
 
 
+def _defect(url: str) -> str:
+    """Return why no look-up can be sent to an address; nothing if one can."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return "not an address: its host or its port is none"
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return "not an address that begins with http(s)://"
+    # Of the address as it was written, for urlsplit() drops line ends and tabs.
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        return "not an address: it has a blank or another character that must be escaped"
+    if port == 0 or "@" in parts.netloc:
+        return "not an address: its host or its port is none"
+    if "#" in url:
+        return "not an address to ask: what follows its # is never sent, and the id would follow"
+    return ""
+
+
 class Client:
     """Asks the endpoint at ``url``. Raises ``ConfigError`` for what cannot work."""
 
     def __init__(self, url: str, variable: str, environ: Mapping[str, str] = os.environ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ConfigError("--generation-url: not an address that begins with http(s)://")
+        defect = _defect(url)
+        if defect:
+            raise ConfigError(f"--generation-url: {defect}")
         # Neither the variable's name nor its value is ever shown: people paste
         # keys into the wrong place.
         key = environ.get(variable, "") if _VARIABLE.fullmatch(variable) else ""
@@ -55,7 +74,7 @@ class Client:
             raise ConfigError("--price: the variable that --api-key-env names is not set")
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise ConfigError("--price: what --api-key-env names is no key: no header can hold it")
-        self._url = url + ("&" if parts.query else "?") + "id="
+        self._url = url + ("&" if urlsplit(url).query else "?") + "id="
         self._key = key
         self._opener = OpenerDirector()
         for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler(), _AsItIs()):

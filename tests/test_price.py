@@ -159,5 +159,6 @@ def test_no_message_of_the_client_has_the_key() -> None:
         with pytest.raises(ConfigError) as caught:
             Client("http://127.0.0.1/", "KEY", {"KEY": key})
         assert "secret" not in str(caught.value)
-    client = Client("http://127.0.0.1/\n", "KEY", KEY)
-    assert client.fetch("gen-1") == (0, b"")
+    with pytest.raises(ConfigError) as caught:
+        Client("http://127.0.0.1/\n", "KEY", KEY)
+    assert "secret" not in str(caught.value)

@@ -494,10 +494,19 @@ def test_a_key_that_is_refused_is_not_shown(name: str) -> None:
     assert "0123456789abcdef" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "file:///etc/passwd", "127.0.0.1", "http://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://127.0.0.1/", "file:///etc/passwd", "127.0.0.1", "http://", "http://[::1",
+        "http://127.0.0.1:abc/", "http://127.0.0.1:99999/", "http://127.0.0.1:0/",
+        "http://127.0.0.1/a b", "http://127.0.0.1/\n", "http://h\u00f6st/", "http://me@127.0.0.1/",
+        "http://127.0.0.1/v1#top", "http://127.0.0.1/v1#",
+    ],
+)  # fmt: skip
 def test_an_address_that_is_none(url: str) -> None:
     done = run("--price", "--generation-url", url, "true", OPENROUTER_API_KEY=KEY)
     assert done.returncode == 125
+    assert done.stderr.startswith("loopcheck: --generation-url: not an address")
     assert KEY not in done.stderr
 
 
