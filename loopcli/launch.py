@@ -168,11 +168,13 @@ class Launch:
             if not story.done:
                 failed = failed or _limit_failure(limit, story, self._settings)
         else:
-            # Of an attempt that we ended, the status says nothing.
-            failed = failed or _command_failure(story, child.status, self._settings.retry_on)
+            failed = failed or _command_failure(story, child.status)
         if not failed:
             return told
         kind, cause, retryable = failed
+        # Of an attempt that we ended, the status says nothing.
+        if limit is None and child.status in self._settings.retry_on:
+            retryable = True
         if kind is Kind.EXITED and self._start_of_output and not self._settings.stream:
             cause += f"; not printed: {_shown(self._start_of_output)}"
         status = child.status if kind is Kind.EXITED else 0
@@ -252,12 +254,12 @@ def _limit_failure(limit: TimeLimitError, story: Story, settings: LaunchSettings
     return Kind.STALLED, cause, True
 
 
-def _command_failure(story: Story, status: int, retry_on: frozenset[int]) -> _Failure | None:
+def _command_failure(story: Story, status: int) -> _Failure | None:
     how = _ended(status)
     if story.end() is End.CUT:
         cause = "stream interrupted: it ended without a finish_reason or [DONE]"
         return Kind.CUT, cause + (f"; {how}" if status else ""), True
-    return (Kind.EXITED, how, status in retry_on) if status else None
+    return (Kind.EXITED, how, False) if status else None
 
 
 def _ended(status: int) -> str:

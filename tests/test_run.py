@@ -331,6 +331,27 @@ def test_a_large_request_reaches_every_attempt(tmp_path: Path) -> None:
     assert sums[0] != empty[0]
 
 
+FAILURES = {
+    "an HTTP error": "printf 'HTTP/1.1 404 Not Found\\r\\n\\r\\nno'",
+    "an error object": "printf 'data: {\"error\":{\"message\":\"no\",\"code\":400}}\\n\\n'",
+    "a malformed stream": "printf 'data: {\\n\\n'",
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+@pytest.mark.parametrize(("retry_on", "attempts"), [("22", 3), ("23", 1)])
+def test_a_status_that_is_named_is_asked_again_whatever_was_seen(
+    name: str, retry_on: str, attempts: int, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    child = f"echo x >> {log}; {FAILURES[name]}; exit 22"
+    done = run(
+        "--retry-on", retry_on, "--retries", "2", "--backoff-base", "0", "--", "sh", "-c", child
+    )
+    assert done.returncode == 122
+    assert len(log.read_text().splitlines()) == attempts
+
+
 def test_a_terminal_is_not_read() -> None:
     ours, theirs = os.openpty()
     try:
@@ -384,6 +405,8 @@ USAGE = {
     "retries": (["--retries", "-1", "true"], "--retries"),
     "seconds": (["--timeout", "soon", "true"], "`soon` is not a number of seconds"),
     "statuses": (["--retry-on", "7,0", "true"], "`0` is not an exit status"),
+    "no statuses": (["--retry-on", "", "true"], "`` is not an exit status"),
+    "a status left out": (["--retry-on", "7,,8", "true"], "`` is not an exit status"),
     "stream and retries": (["--stream", "--retries", "3", "true"], "exclude each other"),
     "agent alone": (["--agent", "a", "true"], "--agent picks a profile of --config"),
     "no such profile file": (["--config", "nosuch.json", "true"], "nosuch.json: No such file"),

@@ -66,7 +66,6 @@ Exit status: the command's own, or
     "--retry-on",
     metavar="STATUS[,STATUS]",
     callback=options.statuses,
-    default="",
     help="Ask again when the command ends with one of these statuses.",
 )
 @click.option("--stream", is_flag=True, help="Print the reply as it comes; nothing is asked again.")
