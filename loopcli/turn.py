@@ -156,9 +156,14 @@ class TurnRun:
         prices = look_up(replies, self._fetch, time.sleep, time.monotonic)
         record = records.of_prices(turn, zip(replies, prices, strict=True), self._whose.agent)
         self._append(lambda _: [record])
-        unpriced = record["loopAbortUnpriced"]
-        self._teller.say(
-            f"loop detection: {counted(len(replies), 'discarded response')} cost "
-            f"{record['totalCost']:.6g}"
-            + (f"; {unpriced} of them could not be priced" if unpriced else "")
-        )
+        self._tell_price(len(replies), record["loopAbortUnpriced"], record["totalCost"])
+
+    def _tell_price(self, discarded: int, unpriced: int, cost: float) -> None:
+        told = f"loop detection: {counted(discarded, 'discarded response')} "
+        if unpriced == discarded:
+            # A sum of no prices would read as if they had been free.
+            told += "could not be priced"
+        else:
+            told += f"cost {cost:.6g}"
+            told += f"; {unpriced} of them could not be priced" if unpriced else ""
+        self._teller.say(told)
