@@ -33,7 +33,7 @@ _EXCLUSIVE = (
     ("quiet", "json_"),
 )
 # The filter's start-up must not pay for these.
-_LATER = ("analyze", "config", "journal", "run")
+_LATER = ("analyze", "config", "journal", "rules", "run")
 _EPILOG = """\b
 Exit status:
   0 clean   1 trouble   2 usage   3 a loop   4 the length backstop
@@ -231,21 +231,6 @@ def _renderers(
         color = options.use_color(params["color"])
         renderers.append(TextRenderer(sys.stderr, color=color, verbose=params["verbose"]))
     return renderers, report
-
-
-@cli.command()
-def rules() -> None:
-    """Show every rule, its knobs, and what it cannot see."""
-    for entry in table.RULES.values():
-        click.echo(f"{entry.name}: {entry.title}")
-        click.echo(f"  source: {entry.source}")
-        click.echo(f"  watches: {', '.join(entry.watches)}")
-        click.echo(f"  can watch: {', '.join(entry.channels)}")
-        for knob in entry.knobs:
-            click.echo(f"  {knob.flag} (default {knob.default})\n      {knob.help}")
-        click.echo("  cannot see:")
-        for spot in entry.blind_spots:
-            click.echo(f"    - {spot}")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+from processes import environ
 
 from loopcli import cli
 
@@ -35,3 +41,34 @@ def test_no_memory_is_no_bug(
     monkeypatch.setattr(cli.cli, "main", exhausted)
     assert cli.main([]) == 1
     assert capsys.readouterr().err == "loopcheck: out of memory\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "agents.json").write_text('{"id": "a"}')
+    (tmp_path / "book").write_text('{"type": "turn_outcome"}\n')
+    return tmp_path
+
+
+PRINTING = [["rules"], ["config", "agents.json"], ["journal", "book"]]
+PRINTING += [["journal", "--sum", "summary.workCost", "book"]]
+
+
+@pytest.mark.parametrize("args", PRINTING, ids=" ".join)
+@pytest.mark.parametrize(
+    ("where", "status", "told"),
+    [
+        (">&-", 1, "loopcheck: <stdout>: Bad file descriptor\n"),
+        ("> /dev/full", 1, "loopcheck: <stdout>: No space left on device\n"),
+        ("| true; exit ${PIPESTATUS[0]}", 128 + signal.SIGPIPE, ""),
+    ],
+)
+def test_what_cannot_be_printed_is_not_lost_silently(
+    args: list[str], where: str, status: int, told: str, files: Path
+) -> None:
+    # Whoever is to have gone has gone by then.
+    command = f"{{ sleep 0.3; exec {sys.executable} -m loopcli {' '.join(args)}; }} {where}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=files, env=environ(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", told)

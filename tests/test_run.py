@@ -333,7 +333,7 @@ def test_a_large_request_reaches_every_attempt(tmp_path: Path) -> None:
 
 FAILURES = {
     "an HTTP error": "printf 'HTTP/1.1 404 Not Found\\r\\n\\r\\nno'",
-    "an error object": "printf 'data: {\"error\":{\"message\":\"no\",\"code\":400}}\\n\\n'",
+    "an error object": 'printf \'data: {"error":{"message":"no","code":400}}\\n\\n\'',
     "a malformed stream": "printf 'data: {\\n\\n'",
 }
 

@@ -9,6 +9,7 @@ import click
 
 from loopcli import config, options, profiles
 from loopcli.arming import Arming, settle
+from loopcli.commands.printing import printed_lines
 from loopcli.output.lines import Lines
 from loopcli.output.text import escaped
 from loopcli.rules import table
@@ -18,7 +19,7 @@ from loopcli.rules.saturation import NAME as SATURATION
 @click.command("config")
 @click.option("--agent", metavar="ID", help="Show this profile only.")
 @click.argument("file", callback=options.given)
-def command(agent: str | None, file: str) -> None:
+def command(agent: str | None, file: str) -> int:
     """Show how FILE is read for --config, or everything that is wrong with it.
 
     FILE holds agent profiles with a loopDetection block (JSON, with comments
@@ -27,13 +28,14 @@ def command(agent: str | None, file: str) -> None:
     found = config.load(file)
     bases = found.all() if agent is None else [found.pick(agent)]
     warnings = Lines(sys.stderr)
+    lines: list[bytes] = []
     for base in bases:
         arming = settle(base)
         for warning in arming.warnings:
             warnings.warn(warning)
         title = arming.profile.title if arming.profile else file
-        for line in _described(arming):
-            click.echo(escaped(f"{title}: {line}"))
+        lines += (escaped(f"{title}: {line}").encode() for line in _described(arming))
+    return printed_lines(lines)
 
 
 def _described(arming: Arming) -> Iterator[str]:

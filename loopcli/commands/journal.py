@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
 from loopcli import journal
+from loopcli.commands.printing import printed_lines
 from loopcli.output.lines import Lines
+from loopcli.output.text import escaped
 from loopcli.rollup import BY, Rollup
 from loopcli.status import Status
 
@@ -44,11 +47,10 @@ def command(field: str | None, by: str | None, json_: bool, files: tuple[str, ..
             teller.say(f"{file}: {error.strerror or error}")
             status = Status.TROUBLE
     if field is None:
-        for summary in rollup.summaries():
-            click.echo(journal.dumps(summary))
+        lines: Iterable[bytes] = map(journal.dumps, rollup.summaries())
     else:
-        _print_sums(rollup, field, by, json_=json_)
-    return status
+        lines = _sums(rollup, field, by, json_=json_)
+    return printed_lines(lines, status)
 
 
 def _add(rollup: Rollup, file: str, teller: Lines) -> None:
@@ -60,13 +62,13 @@ def _add(rollup: Rollup, file: str, teller: Lines) -> None:
             rollup.add(record, file)
 
 
-def _print_sums(rollup: Rollup, field: str, by: str | None, *, json_: bool) -> None:
+def _sums(rollup: Rollup, field: str, by: str | None, *, json_: bool) -> Iterator[bytes]:
     sums = rollup.sums(field)
     if by is None and not sums:
         sums = [("", 0)]
     for group, figure in sums:
         if json_:
             label: dict[str, Any] = {by: group} if by else {}
-            click.echo(journal.dumps({"type": "sum", "field": field, **label, "sum": figure}))
+            yield journal.dumps({"type": "sum", "field": field, **label, "sum": figure})
         else:
-            click.echo(f"{figure:>12.12g}" + (f"  {group}" if by else ""))
+            yield (f"{figure:>12.12g}" + (f"  {escaped(group)}" if by else "")).encode()

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopcli import corpus
+from loopcli.commands.printing import printed
 from loopcli.corpus import Trouble
 from loopcli.measuring import Plan
 from loopcli.output.lines import Lines
 from loopcli.rules.table import Configs
 from loopcli.status import Status, worst
-from loopcli.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
+from loopcli.stdio import SIGINT, die_by
 from loopcli.survey import Survey
 
 if TYPE_CHECKING:
     from loopcli.output.bar import Bar
 
-_STDOUT = 1
 # Labels that no reply bears are named up to here; a file of labels may be for far more.
 _MOST_UNMATCHED = 5
 TABLE_ROWS = 100
@@ -116,14 +116,8 @@ class Teller:
 
     def leave(self, data: bytes, status: Status, *, interrupted: bool = False) -> int:
         """Print ``data`` and return the status, unless a signal is to end this process."""
-        try:
-            write_all(_STDOUT, data)
-        except ReaderGoneError:
-            return die_by(SIGPIPE)
-        except OutputError as error:
-            self.line(f"<stdout>: {error}")
-            status = worst((status, Status.TROUBLE))
-        return die_by(SIGINT) if interrupted else status
+        left = printed(data, status)
+        return die_by(SIGINT) if interrupted else left
 
 
 def _ignore(done: int, total: int) -> None:
