@@ -57,6 +57,20 @@ class Commands(click.Group):
         found: click.Command = import_module(f"loopcli.commands.{cmd_name}").command
         return found
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the filter's options, if no other command is called.
+
+        What the environment sets for the filter, right or wrong, is nothing to a
+        command that has no such option.
+        """
+        first = next((word for word in args if word != "--"), "-")
+        lenient = ctx.resilient_parsing
+        ctx.resilient_parsing = lenient or not first.startswith("-")
+        try:
+            return super().parse_args(ctx, args)
+        finally:
+            ctx.resilient_parsing = lenient
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -246,6 +260,7 @@ def main(argv: list[str] | None = None) -> int:
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.UsageError as error:
+        options.name_variable(error)
         return _fail(usage, error.format_message(), f"try '{_help(error)}'")
     except ConfigError as error:
         return _fail(usage, *error.defects)

@@ -174,6 +174,16 @@ def _base(path: str | None, agent: str | None) -> Base:
     return Base()
 
 
+def name_variable(error: click.UsageError) -> None:
+    """Have an error about a value from the environment name the variable, not the flag."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return
+    name = error.param.name or ""
+    if error.ctx.get_parameter_source(name) is ParameterSource.ENVIRONMENT:
+        own = error.param.envvar
+        error.param_hint = own if isinstance(own, str) else f"{ENVIRONMENT_PREFIX}_{name.upper()}"
+
+
 def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:
     """Return whether messages on standard error are coloured."""
     if when != "auto":

@@ -16,7 +16,7 @@ from loopcli.rules import table
 from loopcli.rules.saturation import NAME as SATURATION
 
 
-@click.command("config")
+@click.command("config", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})
 @click.option("--agent", metavar="ID", help="Show this profile only.")
 @click.argument("file", callback=options.given)
 def command(agent: str | None, file: str) -> int:

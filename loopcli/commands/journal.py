@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from loopcli import journal
+from loopcli import journal, options
 from loopcli.commands.printing import printed_lines
 from loopcli.output.lines import Lines
 from loopcli.output.text import escaped
@@ -16,26 +17,38 @@ from loopcli.rollup import BY, Rollup
 from loopcli.status import Status
 
 
-@click.command("journal")
+@click.command("journal", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})
 @click.option(
     "--sum",
     "field",
+    envvar=f"{options.ENVIRONMENT_PREFIX}_SUM",
     metavar="FIELD",
     help="Print the sum of one figure, such as summary.errors.loopAbortChars.",
 )
 @click.option("--by", type=click.Choice(BY), help="One sum for each of these.")
-@click.option("--json", "json_", is_flag=True, help="Print sums as JSON Lines, too.")
+@click.option(
+    "--json",
+    "json_",
+    envvar=f"{options.ENVIRONMENT_PREFIX}_JSON",
+    is_flag=True,
+    help="Print sums as JSON Lines, too.",
+)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-def command(field: str | None, by: str | None, json_: bool, files: tuple[str, ...]) -> int:
+@click.pass_context
+def command(
+    ctx: click.Context, field: str | None, by: str | None, json_: bool, files: tuple[str, ...]
+) -> int:
     """Sum up what `loopcheck run --journal` wrote: a line of JSON for each session.
 
     \b
     loopcheck journal turns.jsonl
     loopcheck journal --sum summary.errors.loopAbortChars --by model *.jsonl
     """
-    if field is None and (by or json_):
-        raise click.UsageError(f"{'--by' if by else '--json'} needs --sum")
-    rollup = Rollup(by)
+    for name in ("by", "json_"):
+        # A variable is there for every call; LOOPCHECK_JSON is the filter's, too.
+        if field is None and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.rstrip('_')} needs --sum")
+    rollup = Rollup(by if field is not None else None)
     if field is not None:
         rollup.sums(field)  # a wrong name is told before anything is read
     status = Status.CLEAN
