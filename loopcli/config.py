@@ -15,6 +15,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -68,18 +69,18 @@ class ConfigFile(NamedTuple):
 
 
 def load(path: str) -> ConfigFile:
-    """Read a file: TOML if its name ends in ``.toml``, else JSON.
+    """Read a file: TOML if its name ends in ``.toml``, in whatever case, else JSON.
 
     Raises ``ConfigError`` with everything that is wrong, ``OSError`` if the
     file cannot be read.
     """
     raw = Path(path).read_bytes()
-    toml = path.endswith(".toml")
+    toml = path.lower().endswith(".toml")
     try:
         text = raw.decode("utf-8-sig")
         doc = _toml(text) if toml else jsonc.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {reason(error)}") from error
+        raise ConfigError(f"{path}: {reason(error)}{_hint(path, error)}") from error
     defects: list[str] = []
     own = _own(doc, defects) if toml else Base()
     found = profiles.judge(doc, defects)
@@ -89,6 +90,13 @@ def load(path: str) -> ConfigFile:
     if defects:
         raise ConfigError(*(f"{path}: {defect}" for defect in defects))
     return ConfigFile(path, own, found)
+
+
+def _hint(path: str, error: Exception) -> str:
+    """Return what else may be wrong with a file that is no JSON, unless it is called so."""
+    if not isinstance(error, JSONDecodeError) or path.lower().endswith((".json", ".jsonc")):
+        return ""
+    return "; settings in TOML need a name that ends in .toml"
 
 
 def _toml(text: str) -> Any:

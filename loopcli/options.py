@@ -122,7 +122,9 @@ def rule_options(function: F) -> F:
         callback=given,
         help="Arm what an agent profile's loopDetection block says (JSON), or settings in TOML.",
     )
-    agent = click.option("--agent", metavar="ID", help="Which profile of --config.")
+    agent = click.option(
+        "--agent", metavar="ID", help="Which profile of --config, by its id or its name."
+    )
     return rules(preset(watch(config(agent(knob_options(function))))))
 
 

@@ -81,15 +81,21 @@ def judge(doc: Any, defects: list[str]) -> list[Profile]:
 
 
 def pick(profiles: Sequence[Profile], agent: str | None, path: str) -> Profile:
-    """Return the profile with this id; without one, the only profile there is."""
+    """Return the profile with this id, or this name; without one, the only profile there is."""
     known = ", ".join(profile.id or profile.name for profile in profiles)
     if agent is None:
         if len(profiles) == 1:
             return profiles[0]
         raise ConfigError(f"{path}: name one of its agents with --agent (there is: {known})")
-    for profile in profiles:
-        if agent == (profile.id or profile.name):
-            return profile
+    for attribute in ("id", "name"):
+        found = [profile for profile in profiles if agent and getattr(profile, attribute) == agent]
+        if len(found) == 1:
+            return found[0]
+        if found:  # ids are of one agent each
+            raise ConfigError(
+                f"{path}: the name `{agent}` belongs to {len(found)} agents; "
+                f"name one of them by its id (there is: {known})"
+            )
     raise ConfigError(f"{path}: there is no agent `{agent}` (there is: {known})")
 
 

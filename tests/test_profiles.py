@@ -318,6 +318,26 @@ def test_the_shapes_of_a_file(doc: Any, path: Path) -> None:
     assert (found.id, found.name, found.armed) == ("implementer", "Implementer", True)
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("settings", True), ("settings.conf", True), ("agents.json", False), ("agents.JSONC", False)],
+)
+def test_toml_under_another_name_earns_a_hint(name: str, hint: bool, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path / name, 'rules = ["period"]\n')
+    told = str(caught.value)
+    assert told.endswith("; settings in TOML need a name that ends in .toml") == hint
+    # What parses, or nearly does, is no TOML.
+    for text in ('{"id": "a", "id": "b"}', "{}", "[" * 100_000):
+        with pytest.raises(ConfigError) as caught:
+            read(tmp_path / name, text)
+        assert "TOML" not in str(caught.value)
+
+
+def test_the_name_of_toml_may_be_in_capitals(tmp_path: Path) -> None:
+    assert [profile.id for profile in read(tmp_path / "A.TOML", TOML)] == ["implementer", "other"]
+
+
 def test_positions_stay_true(path: Path) -> None:
     with pytest.raises(ConfigError, match="line 4 column 8"):
         read(path, '{ // one\n/* two\n */ "a": 1,\n  "b"  }')
@@ -362,6 +382,32 @@ def test_one_of_several_must_be_named(two: Path) -> None:
         assert filtered.returncode == 2
         assert "(there is: implementer, small, off)" in filtered.stderr
         assert loopcheck("run", *arguments, "cat").returncode == 125
+
+
+def test_an_agent_may_be_called_by_its_name(path: Path) -> None:
+    docs = [
+        {"id": "a", "name": "First"},
+        {"id": "b", "name": "Twin"},
+        {"id": "c", "name": "Twin"},
+        {"id": "First", "name": "a"},
+        {"name": "Nameless"},
+    ]
+    path.write_text(json.dumps(docs))
+    found = config.load(str(path))
+
+    def named(agent: str) -> str | None:
+        profile = found.pick(agent).profile
+        return profile and profile.id
+
+    assert [named(agent) for agent in ("a", "First", "b", "Nameless")] == ["a", "First", "b", ""]
+    with pytest.raises(ConfigError, match="the name `Twin` belongs to 2 agents; name one of them"):
+        named("Twin")
+    for agent in ("", "nobody"):
+        with pytest.raises(ConfigError, match=f"there is no agent `{agent}` "):
+            named(agent)
+    path.write_text(json.dumps([{"id": "a", "name": "First"}, {"id": "b"}]))
+    done = loopcheck("config", "--agent", "First", path)
+    assert done.stdout == "agent `First`: off: loopDetection is absent\n"
 
 
 LOOP = ["sh", "-c", "yes 'void 0;' | head -n 20"]

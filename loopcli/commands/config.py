@@ -17,7 +17,7 @@ from loopcli.rules.saturation import NAME as SATURATION
 
 
 @click.command("config", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})
-@click.option("--agent", metavar="ID", help="Show this profile only.")
+@click.option("--agent", metavar="ID", help="Show this profile only, by its id or its name.")
 @click.argument("file", callback=options.given)
 def command(agent: str | None, file: str) -> int:
     """Show how FILE is read for --config, or everything that is wrong with it.
