@@ -23,6 +23,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from io import FileIO
 from itertools import chain
 from typing import NamedTuple
 
@@ -238,7 +239,7 @@ def read(file: File, settings: Settings = _AS_IT_COMES) -> Iterator[Transcript |
     name = STDIN_NAME if file.path == STDIN else file.path
     stdin = file.path == STDIN
     try:
-        with open(0 if stdin else file.path, "rb", 0, closefd=not stdin) as raw:
+        with FileIO(0 if stdin else file.path, closefd=not stdin) as raw:
             unpacked = Unpacked(raw)
             yield from _transcripts(unpacked, name, file.named, settings)
             if unpacked.trouble:
