@@ -12,6 +12,7 @@ from loopcli.replay import Row, replay
 from loopcli.rules.base import Armed
 
 if TYPE_CHECKING:
+    from loopcli.sweep.batch import Batch
     from loopcli.sweep.grid import Grid, RuleGrid
     from loopcli.sweep.reruns import Reruns
     from loopcli.sweep.rows import Rows
@@ -62,10 +63,11 @@ class Replayer:
 
     def __init__(self, plan: Plan) -> None:
         self._settings, self._armed = plan.settings, plan.armed
+        self._batch: Batch | None = None
         if plan.screened:
-            from loopcli.sweep.screen import screened  # numpy is slow to import
+            from loopcli.sweep.batch import Batch  # numpy is slow to import
 
-            self._armed = [screened(arm) for arm in plan.armed]
+            self._batch = Batch(plan.armed)
 
     def __call__(self, task: Task, /) -> list[Item]:
         """Return a row for each reply and rule, and the troubles between them."""
@@ -74,9 +76,11 @@ class Replayer:
             for found in corpus.read(file, self._settings):
                 if isinstance(found, Trouble):
                     items.append(found)
+                elif self._batch is not None:
+                    items += self._batch.take(found)
                 else:
                     items += replay(found.id, found.lanes, self._armed, found.label, found.onset)
-        return items
+        return items if self._batch is None else [*items, *self._batch.flush()]
 
     def finish(self) -> None:
         """Nothing was kept."""

@@ -7,6 +7,7 @@ order: that in which the files were found.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -112,9 +113,7 @@ class Survey:
             if isinstance(task, Trouble):
                 yield 0, [task]
             else:
-                # File by file, so that an interruption loses as little as can be.
-                for file in task:
-                    yield 1, work([file])
+                yield len(task), work(task)
 
     def _several(
         self, tasks: Sequence[Task | Trouble], jobs: int, stack: ExitStack
@@ -185,17 +184,22 @@ class Survey:
 
 
 def _tasks(items: Sequence[File | Trouble]) -> tuple[list[Task | Trouble], int]:
-    """Bundle files into tasks, in order; return them and the bytes in the files."""
+    """Bundle files into tasks, in order; return them and the bytes in the files.
+
+    An interruption loses what has been done of a task, so what is large, or may have
+    to be waited for, is a task by itself.
+    """
     tasks: list[Task | Trouble] = []
     bundle: list[File] = []
     total = held = 0
     for item in items:
-        if isinstance(item, Trouble) or item.path == STDIN:
+        size = 0 if isinstance(item, Trouble) else _size(item.path)
+        if isinstance(item, Trouble) or size is None or size >= _TASK_BYTES:
             tasks += [bundle] if bundle else []
             tasks.append(item if isinstance(item, Trouble) else [item])
             bundle, held = [], 0
+            total += size or 0
             continue
-        size = _size(item.path)
         total += size
         held += size
         bundle.append(item)
@@ -206,11 +210,15 @@ def _tasks(items: Sequence[File | Trouble]) -> tuple[list[Task | Trouble], int]:
     return tasks, total
 
 
-def _size(path: str) -> int:
+def _size(path: str) -> int | None:
+    """Return the bytes of a file; ``None`` for what is none, and may keep its reader waiting."""
+    if path == STDIN:
+        return None
     try:
-        return os.stat(path).st_size
+        found = os.stat(path)
     except OSError:
         return 0  # reading it will tell what is wrong
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def _cores() -> int:

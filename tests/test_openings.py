@@ -12,7 +12,7 @@ from reading import Heard, hear
 
 from fixtures.wires import FORMATS, Reply
 from loopcli.events import HttpHead, Lane, UpstreamError
-from loopcli.readers.auto import guess, reader
+from loopcli.readers.auto import guess, reader, surely_text
 
 LOOP = "void 0;\n" * 2500
 CHAT = FORMATS["chat"].write(Reply("Hello there."), lambda text: [text] if text else []).encode()
@@ -340,3 +340,27 @@ def test_an_answer_never_changes(pieces: list[str], sizes: list[int]) -> None:
     known = [answer for answer in answers if answer is not None]
     assert known == known[:1] * len(known)
     assert answers[len(answers) - len(known) :] == known
+
+
+STARTS = [
+    b"data: ",
+    b"HTTP/1.1 ",
+    b"{",
+    b"0:",
+    b"<!doct",
+    b"interactions:\n",
+    b"a",
+    b"Once ",
+    b"\n",
+]
+STARTS += [b": ", b"1f\r\n", b"\x1f\x8b", b"- id: 7\n", b"\xef\xbb\xbf", b"version: 1\n", b'"']
+
+
+@settings(max_examples=500)
+@given(parts=st.lists(st.sampled_from(STARTS) | st.binary(max_size=6), max_size=6))
+def test_what_is_surely_text_is_read_as_text(parts: list[bytes]) -> None:
+    head = b"".join(parts)
+    if surely_text(head):
+        auto = reader("auto")
+        auto.feed(head + b"data: {}\n\n")
+        assert auto.name == "text"

@@ -16,18 +16,19 @@ from test_saturation_oracle import KNOBS, SIZES, assert_equal, texts
 
 from loopcli import survey
 from loopcli.cli import main
-from loopcli.rules import saturation
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.sweep import screen
 from loopcli.sweep.screen import Screen
+from loopcli.sweep.sight import Eyes
 from loopcli.verdicts import Verdict
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 
 
 def screened(text: str, config: SaturationConfig, pieces: Iterable[str]) -> SaturationRule:
-    rule = SaturationRule(config, past_trip=True, screen=Screen(config))
+    rule = SaturationRule(config, past_trip=True, screen=Screen(config, Eyes()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(saturation, "_MIN_SCREENED", 0)
+        patch.setattr(screen, "LEAST_CHARS", 0)
         for piece in pieces:
             rule.update(text_event(piece))
     return rule
@@ -79,7 +80,7 @@ def test_ordinary_text_gives_what_it_gives_without(seed: int) -> None:
 
 def test_most_of_a_page_is_passed_over() -> None:
     source = (LIBRARY / "argparse.py").read_text("utf-8")
-    stretches = Screen(SaturationConfig())("", source, True)
+    stretches = Screen(SaturationConfig(), Eyes())("", source, True)
     assert stretches is not None
     passed = sum(stretch.chars for stretch in stretches if stretch.words is not None)
     assert sum(stretch.chars for stretch in stretches) == len(source)
@@ -90,15 +91,22 @@ def test_most_of_a_page_is_passed_over() -> None:
 @pytest.mark.parametrize("pending", ["", "half"])
 @pytest.mark.parametrize("first", [True, False])
 def test_stretches_cover_a_text(text: str, pending: str, first: bool) -> None:
-    stretches = Screen(SaturationConfig())(pending, text, first)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(screen, "LEAST_CHARS", 0)
+        stretches = Screen(SaturationConfig(), Eyes())(pending, text, first)
+    if len(pending + text) < 128:
+        assert stretches is not None
     if stretches is not None:
         assert sum(stretch.chars for stretch in stretches) == len(text)
 
 
 def test_what_is_cut_into_slices_is_looked_at() -> None:
-    screen = Screen(SaturationConfig())
-    assert screen("", "a " + "x" * 128, True) is None
-    assert screen("x" * 100, "x" * 28 + " a", True) is None
+    found = Screen(SaturationConfig(), Eyes())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(screen, "LEAST_CHARS", 0)
+        assert found("", "a b", True) is not None
+        assert found("", "a " + "x" * 128, True) is None
+        assert found("x" * 100, "x" * 28 + " a", True) is None
 
 
 def test_a_large_corpus_is_screened_and_reads_the_same(

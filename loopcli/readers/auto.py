@@ -31,6 +31,15 @@ def reader(name: str) -> Reader:
     return READERS[name]()
 
 
+def surely_text(head: bytes) -> bool:
+    """Tell whether what begins like this would be read as plain text, without a reader's help.
+
+    >>> surely_text(b"Once upon a time\\n"), surely_text(b"data: {}\\n"), surely_text(b"Once")
+    (True, False, False)
+    """
+    return guess(head) == "text" and not_a_stream(head.removeprefix(BOM), final=False) == ""
+
+
 class AutoReader(Probe):
     """Holds back the first bytes until it knows what they are, then lets that reader read."""
 

@@ -23,6 +23,7 @@ _WHOLE_LINE = re.compile(rb"[^\r\n]+[\r\n]")
 _MAX_COMMENT = 1024
 _CODES = tuple(f"{code}:{start}".encode() for code in "0gb9cf" for start in '"{')
 _PAGES = (b"<!doctype", b"<html")
+_LONGEST_START = max(map(len, (*_CODES, *_PAGES)))
 
 
 def guess(head: bytes, *, final: bool = False) -> str | None:
@@ -49,15 +50,19 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
         return "head"
     if start.startswith(_CODES):
         return "coded"
-    if not final and (
-        maybe_status_line(body)
-        or any(page.startswith(start.lower()) for page in _PAGES)
-        or any(code.startswith(start) for code in _CODES)
-    ):
+    if not final and (maybe_status_line(body) or _may_go_on(start)):
         return None
     if not start.startswith(_FIELDS) and _WHOLE_LINE.match(start):
         return "text"  # which a closer look would say, too, but not as soon
     return _events_or_text(body, final=final, capped=capped)
+
+
+def _may_go_on(start: bytes) -> bool:
+    """Tell whether more bytes may make this the start of a page or of coded lines."""
+    return len(start) < _LONGEST_START and (
+        any(page.startswith(start.lower()) for page in _PAGES)
+        or any(code.startswith(start) for code in _CODES)
+    )
 
 
 def _events_or_text(body: bytes, *, final: bool, capped: bool) -> str | None:

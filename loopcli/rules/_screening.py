@@ -1,11 +1,11 @@
-"""What a screen is: something that knows which stretches of a long text need no look.
+"""What a screen is: something that knows which parts of a long text need no look.
 
 Only a replay has one, so nothing here is imported when a pipeline starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple, Protocol
 
 
@@ -32,4 +32,23 @@ class Screen(Protocol):
         ``pending`` is the unfinished word before it; ``first`` tells that no
         word was complete before. What is to be looked at goes on for at least
         one word after the last that may leave the window saturated.
+        """
+
+
+class Places(NamedTuple):
+    """Where each search of the period rule may find something; elsewhere none does."""
+
+    near: Set[int]
+    far: Set[int]
+    counters: Set[int]
+
+
+class CopyScreen(Protocol):
+    """Finds the places of a text at which what stands before may have stood there already."""
+
+    def __call__(self, behind: str, text: str, at: int, /) -> Places | None:
+        """Return the places in ``text``; ``None`` if all have to be searched.
+
+        ``at`` characters came before it, the last of which are ``behind``: it is as
+        long as any search reaches, or all that there has been.
         """

@@ -16,7 +16,7 @@ every chunking.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, NamedTuple
 
 from loopcli.rules._ceilings import NEVER
@@ -26,9 +26,9 @@ Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceili
 Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached, and by what
 
 # All in characters.
-_SHORT = 64  # units up to here are counted before a probe, and mended behind it
+SHORT = 64  # units up to here are counted before a probe, and mended behind it
 _DENSE = (256, 128)  # a short unit must cover so much of the text before the probe
-_COVER = 128  # a longer one must be copied so far; a live stretch of this length needs no probe
+COVER = 128  # a longer one must be copied so far; a live stretch of this length needs no probe
 _LEVELS = 3  # a run inside a row inside a block
 _TRACKS = 4  # distances that are followed at once
 _NOTABLE = 3  # a peak is kept from this part of the lowest ceiling on
@@ -42,6 +42,20 @@ class Probe(NamedTuple):
     grid: int
     needle: int
     reach: int
+
+
+def finds(text: str, at: int, probe: Probe) -> bool:
+    """Tell whether a probe at a place of a text would have a distance followed."""
+    size, span = probe.needle, probe.needle + probe.reach
+    found = text.rfind(text[at - size : at], max(at - span, 0), at - 1)
+    return found >= 0 and _worth_following(text, at, at - size - found)
+
+
+def _worth_following(text: str, at: int, dist: int) -> bool:
+    if dist > SHORT:
+        return at >= COVER + dist and text[at - COVER : at] == text[at - COVER - dist : at - dist]
+    window, dense = _DENSE
+    return text.count(text[at - dist : at], max(at - window, 0), at) * dist >= dense
 
 
 class Tail:
@@ -63,6 +77,9 @@ class Tail:
         self._base = 0  # absolute position of the first character kept
         self._next = near.grid
         self._tracks: list[Track] = []
+        # Where the probes may find something, if that is known of the text taken last.
+        self._near: Set[int] | None = None
+        self._far: Set[int] = frozenset()
         # The stretches that have reached their ceiling, those still live among them.
         self.regions: list[Track] = []
 
@@ -79,8 +96,33 @@ class Tail:
                 wake = due
         return wake
 
-    def feed(self, text: str) -> Hit | None:
-        """Take more text. After a hit ``scan`` goes on with the rest of it."""
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is followed at present."""
+        return not self._tracks
+
+    def skip(self, chars: int) -> None:
+        """Go past text in which no probe finds anything, while nothing is followed.
+
+        It is missing then: ``refresh`` has to come before anything else.
+        """
+        self.total += chars
+        self._text, self._base = "", self.total
+        self._next = self.total - self.total % self.near.grid + self.near.grid
+
+    def refresh(self, text: str) -> None:
+        """Take the text that was skipped, or as much as is kept of it."""
+        self._text, self._base = text, self.total - len(text)
+
+    def feed(
+        self, text: str, near: Set[int] | None = None, far: Set[int] = frozenset()
+    ) -> Hit | None:
+        """Take more text. After a hit ``scan`` goes on with the rest of it.
+
+        With ``near`` (and ``far``) a probe looks only at these places: it is known
+        that it would find nothing elsewhere.
+        """
+        self._near, self._far = near, far
         if len(self._text) > self.keep + self.far.reach:
             self._base += len(self._text) - self.keep
             self._text = self._text[-self.keep :]
@@ -123,7 +165,7 @@ class Tail:
         text, base, near, far = self._text, self._base, self.near, self.far
         find, size, span = text.rfind, near.needle, near.needle + near.reach
         far_grid, far_size, far_span = far.grid, far.needle, far.needle + far.reach
-        tracks = self._tracks
+        tracks, known, known_far = self._tracks, self._near, self._far
         for place in range(self._next, self.total + 1, near.grid):
             at = place - base
             if tracks:
@@ -132,6 +174,8 @@ class Tail:
                     return hit
                 if self._covered(place):
                     continue
+            if known is not None and place not in known and place not in known_far:
+                continue
             found = find(text[at - size : at], at - span if at > span else 0, at - 1)
             if found >= 0:
                 self._open(place, at - size - found, near)
@@ -151,7 +195,7 @@ class Tail:
         covered, tracks = False, self._tracks
         for track in tracks[:] if len(tracks) > 1 else tracks:
             if track.end == place:
-                covered = covered or place - track.zone >= _COVER
+                covered = covered or place - track.zone >= COVER
                 if any(
                     t.dist == track.dist and t.end == place and t.copied > track.copied
                     for t in tracks
@@ -167,12 +211,7 @@ class Tail:
         So the search is repeated with a needle around the place where the shorter copying begins.
         """
         text, at, lead = self._text, place - self._base, probe.needle // 4
-        if dist <= _SHORT:
-            window, dense = _DENSE
-            unit = text[at - dist : at]
-            if text.count(unit, max(at - window, 0), at) * dist < dense:
-                return
-        elif at < _COVER + dist or text[at - _COVER : at] != text[at - _COVER - dist : at - dist]:
+        if not _worth_following(text, at, dist):
             return
         floor = max(at - self.keep, 0)
         for _ in range(_LEVELS):
@@ -195,7 +234,7 @@ class Tail:
         onset = start - dist
         before = text[max(onset - _BEFORE, 0) : onset]
         track = Track(dist, onset + self._base, place, text[onset:start], before)
-        if dist <= _SHORT and track.unit.upper() != track.unit.lower():
+        if dist <= SHORT and track.unit.upper() != track.unit.lower():
             mend_behind(track, text, self._base, max(place - self._base - self.keep, 0))
         if len(tracks) >= _TRACKS:
             weakest = min(tracks, key=lambda t: t.copied)

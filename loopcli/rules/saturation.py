@@ -37,8 +37,6 @@ NAME = "saturation"
 
 # Below this many words at once the batch path's fixed cost does not pay.
 _MIN_BATCH = 32
-# Below this many characters at once a screen costs more than it saves.
-_MIN_SCREENED = 2048
 # The batch path rebuilds the whole window at the end, so the window must not
 # be much wider than what arrived.
 _MAX_WINDOW_PER_WORD = 8
@@ -144,8 +142,7 @@ class SaturationRule:
     def _judge(self, text: str, offset: int) -> None:
         """Judge the part of an event's text that stands at ``offset`` in it."""
         screen, first = self._screen, not self.words
-        worth = screen is not None and len(text) >= _MIN_SCREENED
-        stretches = screen(self._splitter.pending, text, first) if screen and worth else None
+        stretches = screen(self._splitter.pending, text, first) if screen else None
         if stretches is None:
             self._look(text, offset)
             return

@@ -33,8 +33,8 @@ CHUNK_CHARS = 1 << 16
 
 _WHITE_SPACE = [*range(0x9, 0xE), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]
 _WHITE_SPACE += [0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
-_IS_WHITE_SPACE = np.zeros(0x3002, np.bool_)  # the last entry stands for every higher code point
-_IS_WHITE_SPACE[_WHITE_SPACE] = True
+IS_WHITE_SPACE = np.zeros(0x3002, np.bool_)  # the last entry stands for every higher code point
+IS_WHITE_SPACE[_WHITE_SPACE] = True
 
 # The hash of a word c[0]..c[n-1] is mix * (c[0] + c[1] * base + ... ) + n * length, modulo 2**64,
 # with arbitrary odd constants.  As base is 3 modulo 8, base**k - 1 has few factors of 2 for the k
@@ -147,7 +147,7 @@ def blanks(codes: Codes) -> Flags:
     if codes.itemsize == 1:
         return blank
     wide = np.flatnonzero(codes > 127)
-    blank[wide] = _IS_WHITE_SPACE.take(codes[wide], mode="clip")
+    blank[wide] = IS_WHITE_SPACE.take(codes[wide], mode="clip")
     return blank
 
 

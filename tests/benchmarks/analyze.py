@@ -27,7 +27,8 @@ from typing import NamedTuple
 from tabulate import tabulate
 
 ROOT = Path(__file__).parents[2]
-ANALYZE = [sys.executable, "-m", "loopcli", "analyze", "--rules", "saturation"]
+ANALYZE = [sys.executable, "-m", "loopcli", "analyze"]
+SATURATION = [*ANALYZE, "--rules", "saturation"]
 GRID = [
     "window-words=128,256,512",
     "repeat-threshold=8:256:8",
@@ -130,8 +131,10 @@ def reports(data: bytes, size: int, target: float, rounds: int) -> Iterator[list
     with tempfile.TemporaryDirectory() as folder:
         paths = files(data, size, Path(folder))
         name = f"{len(paths)} files of {size:,} bytes"
-        theirs, ours = best([["wc", "-w", *paths], [*ANALYZE, "--jobs", "1", folder]], rounds)
+        commands = [[*command, "--jobs", "1", folder] for command in (ANALYZE, SATURATION)]
+        theirs, ours, alone = best([["wc", "-w", *paths], *commands], rounds)
         yield row(name, "wc -w", ours.cpu, theirs.cpu, target)
+        yield row(f"{name}, saturation alone", "wc -w", alone.cpu, theirs.cpu, target)
 
 
 def processes(data: bytes, rounds: int) -> Iterator[list[str]]:
@@ -157,7 +160,7 @@ def sweeps(data: bytes, rounds: int) -> Iterator[list[str]]:
         paths = files(data, 20_000, Path(folder))
         name = f"sweep of {COMBINATIONS:,} over {len(data) / 1e6:.0f} MB"
         asked = [part for item in GRID for part in ("--sweep", item)]
-        command = [*ANALYZE, "--jobs", "1", folder]
+        command = [*SATURATION, "--jobs", "1", folder]
         report, swept = best([command, [*command, *asked]], rounds)
         yield row(name, "one report", swept.cpu, report.cpu, 2.5)
         part = [

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from loopcli.readers.auto import surely_text
 from loopcli.readers.lines import BOM
 from loopcli.readers.transcripts import (
     bedrock,
@@ -88,7 +89,8 @@ def _read(source: Peekable, hints: Hints) -> Iterator[Found]:
         return _unknown(_no_document(source) if start else "an empty file", hints)
     if hints.suffix in _YAML_SUFFIXES:
         return _unknown("YAML, but no cassette", hints)
-    return text.read(source) if PROSE.match(head) else stream.read(source)
+    plain = PROSE.match(head) or surely_text(head)
+    return text.read(source) if plain else stream.read(source)
 
 
 def is_binary(head: bytes) -> bool:
@@ -186,8 +188,12 @@ def _lines(source: Peekable, line: bytes, known: documents.Known) -> Iterator[Fo
 
 
 def _parsed_lines(head: bytes) -> list[Any]:
-    """Return the documents that the complete lines of ``head`` are, ``None`` for what is none."""
-    return [_parsed(line) for line in head.split(b"\n")[:-1] if line.strip()]
+    """Return the objects and arrays that the complete lines of ``head`` are, ``None`` for others.
+
+    A failure costs ten times what a look at the first byte does, and code has many such lines.
+    """
+    lines = (line.removeprefix(BOM).lstrip() for line in head.split(b"\n")[:-1])
+    return [_parsed(line) if line.startswith((b"{", b"[")) else None for line in lines if line]
 
 
 def _parsed(line: bytes) -> Any:

@@ -1,0 +1,134 @@
+"""Short replies that are looked at together read as they do one by one."""
+
+from __future__ import annotations
+
+import random
+import sysconfig
+from pathlib import Path
+
+import pytest
+from helpers import text_event
+
+from loopcli.corpus import Transcript
+from loopcli.events import Channel, Lane
+from loopcli.replay import PIECE_CHARS, replay
+from loopcli.rules.base import Armed
+from loopcli.rules.novelty import NoveltyRule
+from loopcli.rules.period import PeriodRule
+from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.sweep import copies
+from loopcli.sweep.batch import Batch
+from loopcli.sweep.copies import Copies
+from loopcli.sweep.sight import Eyes, NumpyCounter
+
+SOURCES = [
+    (Path(sysconfig.get_paths()["stdlib"]) / name).read_text("utf-8")
+    for name in ("argparse.py", "typing.py", "tarfile.py", "pydoc.py", "html/entities.py")
+]
+EVERYWHERE = frozenset(Channel)
+NARROW = SaturationConfig(64, 6, 2, 40, 3000)
+
+
+def armed(config: SaturationConfig | None = None) -> list[Armed]:
+    return [
+        Armed(lambda: SaturationRule(config, past_trip=True), frozenset({Channel.CONTENT})),
+        Armed(lambda: NoveltyRule(past_trip=True), EVERYWHERE),
+        Armed(lambda: PeriodRule(past_trip=True), EVERYWHERE),
+    ]
+
+
+def reply(draw: random.Random, most: int) -> str:
+    """Code, with now and then a repetition of any unit, a counter, or what is not ASCII."""
+    parts = []
+    for _ in range(draw.randrange(4)):
+        source = draw.choice(SOURCES)
+        at = draw.randrange(len(source))
+        parts.append(source[at : at + draw.choice([0, 1, 31, 300, 1023, 1024, 3000])])
+        unit = source[at : at + draw.choice([1, 2, 5, 20, 90, 400, 2000, 4000])]
+        copies_ = draw.choice([0, 0, 0, 2, 3, 30])
+        if draw.random() < 0.2:
+            parts += [f"{unit[:90]} {number}\n" for number in range(copies_ * 3)]
+        else:
+            parts.append(unit * min(copies_, 20_000 // len(unit)))
+        parts += draw.choice(
+            [[], [], [], ["é 日本\u2003"], ["x" * 127], ["y" * 128], ["\x1c \x85"]]
+        )
+    return "".join(parts)[:most]
+
+
+@pytest.mark.parametrize("config", [None, NARROW])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_batch_gives_the_rows_that_replays_give(
+    seed: int, config: SaturationConfig | None
+) -> None:
+    draw = random.Random(seed)
+    found = []
+    for number in range(60):
+        lanes = [
+            (draw.choice([Lane(), Lane(), Lane(Channel.REASONING), Lane(block=number)]), text)
+            for text in [reply(draw, 5000) for _ in range(draw.choice([0, 1, 1, 1, 2]))]
+        ]
+        found.append((f"a#{number}", lanes))
+    long = draw.randrange(60)
+    found[long] = (found[long][0], [(Lane(), reply(draw, 90_000) + SOURCES[0][:PIECE_CHARS])])
+    batch, rows = Batch(armed(config)), []
+    for ident, lanes in found:
+        cut = draw.randrange(1, 3000)
+        pieces = [(lane, iter([text[:cut], text[cut:]])) for lane, text in lanes]
+        rows += batch.take(Transcript(ident, pieces, "clean", 7))
+    rows += batch.flush()
+    want = [
+        row
+        for ident, lanes in found
+        for row in replay(
+            ident, [(lane, [text]) for lane, text in lanes], armed(config), "clean", 7
+        )
+    ]
+    assert rows == want
+    assert not batch.flush()
+
+
+def test_ordinary_replies_are_not_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    replayed: list[object] = []
+    real = Batch._replay
+    monkeypatch.setattr(Batch, "_replay", lambda *args: replayed.append(args) or real(*args))
+    batch = Batch([armed()[0], armed()[2]])
+    texts = [SOURCES[0][at : at + 4000] for at in range(0, 96_000, 4000)]
+    rows = [
+        row
+        for number, text in enumerate(texts)
+        for row in batch.take(Transcript(f"a#{number}", [(Lane(), [text])]))
+    ]
+    rows += batch.flush()
+    assert len(rows) == 2 * len(texts)
+    assert len(replayed) < len(texts) / 3
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_screened_period_rule_gives_what_it_gives_without(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "_LEAST_CHARS", 0)
+    draw = random.Random(seed)
+    text = "".join(reply(draw, 60_000) for _ in range(4))
+    screened = PeriodRule(past_trip=True, screen=Copies(), counter=NumpyCounter(Eyes()))
+    plain = PeriodRule(past_trip=True)
+    at = 0
+    while at < len(text):
+        piece = text[at : at + draw.choice([1, 50, 3000, 20_000, PIECE_CHARS])]
+        at += len(piece)
+        for rule in (screened, plain):
+            rule.update(text_event(piece))
+        assert (screened.gauge, screened.peak) == (plain.gauge, plain.peak)
+    assert screened.verdict == plain.verdict
+    assert screened.regions == plain.regions
+    assert (screened.words, screened.chars) == (plain.words, plain.chars)
+    restored = PeriodRule(past_trip=True)
+    restored.restore(screened.snapshot())
+    for rule in (restored, plain):
+        rule.update(text_event(text[-3000:]))
+    assert (restored.gauge, restored.peak, restored.words) == (
+        plain.gauge,
+        plain.peak,
+        plain.words,
+    )
