@@ -77,7 +77,7 @@ class Replayer:
                 if isinstance(found, Trouble):
                     items.append(found)
                 elif self._batch is not None:
-                    items += self._batch.take(found)
+                    items += self._batch.take(*found)
                 else:
                     items += replay(found.id, found.lanes, self._armed, found.label, found.onset)
         return items if self._batch is None else [*items, *self._batch.flush()]

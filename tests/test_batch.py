@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from helpers import text_event
 
-from loopcli.corpus import Transcript
 from loopcli.events import Channel, Lane
 from loopcli.replay import PIECE_CHARS, replay
 from loopcli.rules.base import Armed
@@ -75,7 +74,7 @@ def test_a_batch_gives_the_rows_that_replays_give(
     for ident, lanes in found:
         cut = draw.randrange(1, 3000)
         pieces = [(lane, iter([text[:cut], text[cut:]])) for lane, text in lanes]
-        rows += batch.take(Transcript(ident, pieces, "clean", 7))
+        rows += batch.take(ident, pieces, "clean", 7)
     rows += batch.flush()
     want = [
         row
@@ -97,7 +96,7 @@ def test_ordinary_replies_are_not_replayed(monkeypatch: pytest.MonkeyPatch) -> N
     rows = [
         row
         for number, text in enumerate(texts)
-        for row in batch.take(Transcript(f"a#{number}", [(Lane(), [text])]))
+        for row in batch.take(f"a#{number}", [(Lane(), [text])], None, None)
     ]
     rows += batch.flush()
     assert len(rows) == 2 * len(texts)

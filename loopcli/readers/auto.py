@@ -34,7 +34,7 @@ def reader(name: str) -> Reader:
 def surely_text(head: bytes) -> bool:
     """Tell whether what begins like this would be read as plain text, without a reader's help.
 
-    >>> surely_text(b"Once upon a time\\n"), surely_text(b"data: {}\\n"), surely_text(b"Once")
+    >>> surely_text(b"Once upon a time\\n"), surely_text(b"data: {}\\n"), surely_text(b"da")
     (True, False, False)
     """
     return guess(head) == "text" and not_a_stream(head.removeprefix(BOM), final=False) == ""

@@ -36,10 +36,9 @@ class Screen(Protocol):
 
 
 class Places(NamedTuple):
-    """Where each search of the period rule may find something; elsewhere none does."""
+    """Where the two searches of the period rule may find something; elsewhere they do not."""
 
-    near: Set[int]
-    far: Set[int]
+    exact: Set[int]
     counters: Set[int]
 
 

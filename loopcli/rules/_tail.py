@@ -17,45 +17,21 @@ every chunking.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 from loopcli.rules._ceilings import NEVER
+from loopcli.rules._probes import COVER, SHORT, Probe, worth_following
 from loopcli.rules._track import TRIES, Track, copied_ahead, copied_behind, mend, mend_behind
 
 Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceiling
 Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached, and by what
 
 # All in characters.
-SHORT = 64  # units up to here are counted before a probe, and mended behind it
-_DENSE = (256, 128)  # a short unit must cover so much of the text before the probe
-COVER = 128  # a longer one must be copied so far; a live stretch of this length needs no probe
 _LEVELS = 3  # a run inside a row inside a block
 _TRACKS = 4  # distances that are followed at once
 _NOTABLE = 3  # a peak is kept from this part of the lowest ceiling on
 _BEFORE = 80  # kept from in front of the first copy
 _REGIONS = 32  # stretches beyond their ceiling that are remembered: the first, and the last
-
-
-class Probe(NamedTuple):
-    """Where to look: every ``grid`` characters, for the last ``needle``, up to ``reach`` back."""
-
-    grid: int
-    needle: int
-    reach: int
-
-
-def finds(text: str, at: int, probe: Probe) -> bool:
-    """Tell whether a probe at a place of a text would have a distance followed."""
-    size, span = probe.needle, probe.needle + probe.reach
-    found = text.rfind(text[at - size : at], max(at - span, 0), at - 1)
-    return found >= 0 and _worth_following(text, at, at - size - found)
-
-
-def _worth_following(text: str, at: int, dist: int) -> bool:
-    if dist > SHORT:
-        return at >= COVER + dist and text[at - COVER : at] == text[at - COVER - dist : at - dist]
-    window, dense = _DENSE
-    return text.count(text[at - dist : at], max(at - window, 0), at) * dist >= dense
 
 
 class Tail:
@@ -77,9 +53,7 @@ class Tail:
         self._base = 0  # absolute position of the first character kept
         self._next = near.grid
         self._tracks: list[Track] = []
-        # Where the probes may find something, if that is known of the text taken last.
-        self._near: Set[int] | None = None
-        self._far: Set[int] = frozenset()
+        self._places: Set[int] | None = None  # where a probe may find something, if it is known
         # The stretches that have reached their ceiling, those still live among them.
         self.regions: list[Track] = []
 
@@ -88,10 +62,7 @@ class Tail:
         """The next absolute position at which anything can happen."""
         wake = self._next
         for track in self._tracks:
-            if track.broken >= 0:
-                due = track.broken + TRIES[track.tries]
-            else:
-                due = track.zone + (track.ceiling or self.least) - track.score
+            due = track.due(self.least)
             if self.total < due < wake:
                 wake = due
         return wake
@@ -102,10 +73,7 @@ class Tail:
         return not self._tracks
 
     def skip(self, chars: int) -> None:
-        """Go past text in which no probe finds anything, while nothing is followed.
-
-        It is missing then: ``refresh`` has to come before anything else.
-        """
+        """Go past text in which nothing can be found; ``refresh`` has to come before the next."""
         self.total += chars
         self._text, self._base = "", self.total
         self._next = self.total - self.total % self.near.grid + self.near.grid
@@ -114,15 +82,12 @@ class Tail:
         """Take the text that was skipped, or as much as is kept of it."""
         self._text, self._base = text, self.total - len(text)
 
-    def feed(
-        self, text: str, near: Set[int] | None = None, far: Set[int] = frozenset()
-    ) -> Hit | None:
+    def feed(self, text: str, places: Set[int] | None = None) -> Hit | None:
         """Take more text. After a hit ``scan`` goes on with the rest of it.
 
-        With ``near`` (and ``far``) a probe looks only at these places: it is known
-        that it would find nothing elsewhere.
+        With ``places`` only these are probed: elsewhere there is nothing to be found.
         """
-        self._near, self._far = near, far
+        self._places = places
         if len(self._text) > self.keep + self.far.reach:
             self._base += len(self._text) - self.keep
             self._text = self._text[-self.keep :]
@@ -165,7 +130,7 @@ class Tail:
         text, base, near, far = self._text, self._base, self.near, self.far
         find, size, span = text.rfind, near.needle, near.needle + near.reach
         far_grid, far_size, far_span = far.grid, far.needle, far.needle + far.reach
-        tracks, known, known_far = self._tracks, self._near, self._far
+        tracks, known = self._tracks, self._places
         for place in range(self._next, self.total + 1, near.grid):
             at = place - base
             if tracks:
@@ -174,7 +139,7 @@ class Tail:
                     return hit
                 if self._covered(place):
                     continue
-            if known is not None and place not in known and place not in known_far:
+            if known is not None and place not in known:
                 continue
             found = find(text[at - size : at], at - span if at > span else 0, at - 1)
             if found >= 0:
@@ -211,7 +176,7 @@ class Tail:
         So the search is repeated with a needle around the place where the shorter copying begins.
         """
         text, at, lead = self._text, place - self._base, probe.needle // 4
-        if not _worth_following(text, at, dist):
+        if not worth_following(text, at, dist):
             return
         floor = max(at - self.keep, 0)
         for _ in range(_LEVELS):

@@ -22,6 +22,8 @@ _SOUND = (64, 256)  # copied before it is worth mending: a period, but not less,
 _NO_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 _TOLD = 6  # what is shorter is in some copy or other by chance
 _BEHIND = 2048  # how far a damaged stretch is followed back when it is found
+# Characters of a unit that a verdict holds; a reader knows it again by these.
+_SHOWN = 200
 
 
 class Track:
@@ -80,6 +82,12 @@ class Track:
     def copied(self) -> int:
         """Characters that repeat what stood one period before, damage deducted."""
         return self.score + self.end - self.zone
+
+    def due(self, least: int) -> int:
+        """The position at which it may be taken up again, or reach its ceiling."""
+        if self.broken >= 0:
+            return self.broken + TRIES[self.tries]
+        return self.zone + (self.ceiling or least) - self.score
 
     @property
     def sound(self) -> bool:
@@ -255,3 +263,16 @@ def mend_behind(track: Track, text: str, base: int, floor: int) -> None:
             break
         track.score += gain
         track.onset = start + base
+
+
+def readable(unit: str) -> str:
+    """Return a unit as it is best read: from the beginning of a line, or else of a word.
+
+    A period has no first character; the stretch may have begun anywhere in it.
+    """
+    for mark in ("\n", " "):
+        if mark in unit:
+            start = 0 if unit.endswith(mark) else unit.index(mark) + 1
+            unit = unit[start:] + unit[:start]
+            break
+    return unit if len(unit) <= _SHOWN else unit[: _SHOWN - 1] + "…"

@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event, Text
-from loopcli.rules._ceilings import COUNTED, NEVER, REACH, PeriodConfig
-from loopcli.rules._tail import Hit, Probe, Tail
-from loopcli.rules._track import Track, goes_on
+from loopcli.rules._ceilings import COUNTED, NEVER, PeriodConfig
+from loopcli.rules._probes import COUNTERS, FAR, NEAR, masked
+from loopcli.rules._tail import Hit, Tail
+from loopcli.rules._track import Track, goes_on, readable
 from loopcli.rules.base import refuse_zeros
 from loopcli.verdicts import REPETITION, Peak, Region, Verdict, share
 from loopcli.words import WordCounter
@@ -27,16 +28,6 @@ if TYPE_CHECKING:
 
 NAME = "period"
 
-# Of bytes: a str.translate takes six times as long.
-_MASK = bytes.maketrans(b"123456789", b"000000000")
-# Where to look. A loop of short units is found early only if it is looked for
-# often; long ones have time. A grid finer than this costs more and finds the
-# same, because the copying is followed back to where it began.
-NEAR = Probe(grid=256, needle=32, reach=512)
-FAR = Probe(grid=1024, needle=128, reach=REACH)
-COUNTERS = Probe(grid=1024, needle=96, reach=1024)
-# Characters of a unit that a verdict holds; a reader knows it again by these.
-_SHOWN = 200
 # What repeats this part of its ceiling after a stretch that passed its own is the
 # same loop, which has changed its unit: 435 of 640 in the one recording that does.
 # A divider or a few closing brackets are not.
@@ -170,7 +161,7 @@ class PeriodRule:
             hit = exact.feed(text)
             self._refresh(at)
             return hit, counted.feed(masked(text))
-        hit = exact.feed(text, places.near, places.far)
+        hit = exact.feed(text, places.exact)
         if not places.counters and counted.idle:
             counted.skip(len(text))
             self._skipped = True
@@ -195,7 +186,7 @@ class PeriodRule:
 
     def _fire(self, text: str, last: int, chars: int, track: Track) -> None:
         """State the verdict of a stretch that reached its ceiling at ``chars`` characters."""
-        begun, period, unit = self._chars - len(text), len(track.unit), _shown(track.shown)
+        begun, period, unit = self._chars - len(text), len(track.unit), readable(track.shown)
         words, copies = self._counter.after(text, chars - begun), 1 + track.ceiling // period
         noun = "character" if period == 1 else "characters"
         alike = " (but for digits)" if track.kind in COUNTED else ""
@@ -271,17 +262,12 @@ class PeriodRule:
             self._wake = min(self._exact.wake, self._masked.wake)
 
 
-def masked(text: str) -> str:
-    """Return a text with every digit written as 0."""
-    return text.encode("utf-8", "surrogatepass").translate(_MASK).decode("utf-8", "surrogatepass")
-
-
 def _nearest(*tracks: Track | None) -> Peak:
     found = [track for track in tracks if track is not None and track.ceiling < NEVER]
     if not found:
         return Peak()
     best = max(found, key=lambda track: share(track.copied, track.ceiling))
-    unit = _shown(best.shown or best.unit)
+    unit = readable(best.shown or best.unit)
     return Peak(best.copied, None, best.onset, (unit,), best.ceiling)
 
 
@@ -294,7 +280,7 @@ def _region(track: Track, tail: Tail) -> Region:
     copies = tail.slice(track.end - 2 * period - len(rest), track.end)
     return Region(
         kind=track.kind,
-        unit=_shown(track.shown),
+        unit=readable(track.shown),
         period=period,
         copies=(track.end - track.onset) // period,
         copied=track.copied,
@@ -303,16 +289,3 @@ def _region(track: Track, tail: Tail) -> Region:
         end_char=track.end,
         ended=goes_on(track, copies, rest),
     )
-
-
-def _shown(unit: str) -> str:
-    """Return a unit as it is best read: from the beginning of a line, or else of a word.
-
-    A period has no first character; the stretch may have begun anywhere in it.
-    """
-    for mark in ("\n", " "):
-        if mark in unit:
-            start = 0 if unit.endswith(mark) else unit.index(mark) + 1
-            unit = unit[start:] + unit[:start]
-            break
-    return unit if len(unit) <= _SHOWN else unit[: _SHOWN - 1] + "…"

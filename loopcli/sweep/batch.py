@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from loopcli.corpus import Transcript
 from loopcli.events import Lane
-from loopcli.replay import PIECE_CHARS, Row, replay
-from loopcli.rules._tail import COVER, Probe, finds
+from loopcli.replay import PIECE_CHARS, Lanes, Row, replay
+from loopcli.rules._probes import COUNTERS, COVER, FAR, NEAR, Probe, finds, masked
 from loopcli.rules.base import Armed, Rule
-from loopcli.rules.period import COUNTERS, FAR, NEAR, PeriodRule, masked
+from loopcli.rules.period import PeriodRule
 from loopcli.rules.saturation import SaturationRule
 from loopcli.sweep.copies import GRID, LEAD, grams, search
 from loopcli.sweep.screen import Screen, screened
@@ -34,6 +33,15 @@ _END = "\0"
 _SALT = np.uint16(0x9E35)
 # How much of a text one of its searches for counters looks at.
 _COUNTERS_SEE = COUNTERS.reach + max(COUNTERS.needle, COVER)
+
+
+class Reply(NamedTuple):
+    """What a row is made of."""
+
+    id: str
+    lanes: Sequence[tuple[Lane, Iterable[str]]]
+    label: str | None
+    onset: int | None
 
 
 class Glance(NamedTuple):
@@ -55,13 +63,13 @@ class Batch:
         config = next((r.config for r in self._rules if isinstance(r, SaturationRule)), None)
         self._screen = None if config is None else Screen(config, Eyes())
         self._limit = config.max_response_chars if config else 0
-        self._waiting: list[Transcript] = []
+        self._waiting: list[Reply] = []
         self._chars = 0
 
-    def take(self, found: Transcript) -> list[Row]:
-        """Return the rows that are known by now, in the order of the replies."""
-        lanes, size = _gathered(found.lanes)
-        found = found._replace(lanes=lanes)
+    def take(self, ident: str, lanes: Lanes, label: str | None, onset: int | None) -> list[Row]:
+        """Take a reply; return the rows that are known by now, in the order of the replies."""
+        held, size = _gathered(lanes)
+        found = Reply(ident, held, label, onset)
         if size > PIECE_CHARS:
             return [*self.flush(), *self._replay(found, self._armed)]
         self._waiting.append(found)
@@ -80,7 +88,7 @@ class Batch:
             at += len(found.lanes)
         return rows
 
-    def _rows(self, found: Transcript, glance: Glance, at: int) -> Iterator[Row]:
+    def _rows(self, found: Reply, glance: Glance, at: int) -> Iterator[Row]:
         """Yield a row for each rule, in their order."""
         calm = [
             self._calm_row(found, glance, at, arm, rule)
@@ -92,7 +100,7 @@ class Batch:
             yield next(replayed) if row is None else row
 
     def _calm_row(
-        self, found: Transcript, glance: Glance, at: int, arm: Armed, rule: Rule
+        self, found: Reply, glance: Glance, at: int, arm: Armed, rule: Rule
     ) -> Row | None:
         """Return the row of a rule that has nothing to say; ``None`` if it may have."""
         unsure = glance.unsure.get(type(rule))
@@ -131,7 +139,7 @@ class Batch:
             places=(),
         )
 
-    def _replay(self, found: Transcript, armed: Sequence[Armed]) -> list[Row]:
+    def _replay(self, found: Reply, armed: Sequence[Armed]) -> list[Row]:
         return replay(found.id, found.lanes, armed, found.label, found.onset)
 
     def _look(self, texts: Sequence[str]) -> Glance:
@@ -170,9 +178,7 @@ class Batch:
         }
 
 
-def _gathered(
-    lanes: Iterable[tuple[Lane, Iterable[str]]],
-) -> tuple[list[tuple[Lane, Iterable[str]]], int]:
+def _gathered(lanes: Lanes) -> tuple[list[tuple[Lane, Iterable[str]]], int]:
     """Return lanes whose pieces are at hand, and their size, but for the rest of a long reply."""
     held: list[tuple[Lane, Iterable[str]]] = []
     size = 0

@@ -1,0 +1,50 @@
+"""Where the period rule looks for what stood there before, and what it makes of a find."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from loopcli.rules._ceilings import REACH
+
+# In characters.
+SHORT = 64  # units up to here are counted before a probe, and mended behind it
+COVER = 128  # a longer one must be copied so far; a live stretch of this length needs no probe
+_DENSE = (256, 128)  # a short unit must cover so much of the text before the probe
+# Of bytes: a str.translate takes six times as long.
+_MASK = bytes.maketrans(b"123456789", b"000000000")
+
+
+class Probe(NamedTuple):
+    """Where to look: every ``grid`` characters, for the last ``needle``, up to ``reach`` back."""
+
+    grid: int
+    needle: int
+    reach: int
+
+
+# Where to look. A loop of short units is found early only if it is looked for
+# often; long ones have time. A grid finer than this costs more and finds the
+# same, because the copying is followed back to where it began.
+NEAR = Probe(grid=256, needle=32, reach=512)
+FAR = Probe(grid=1024, needle=128, reach=REACH)
+COUNTERS = Probe(grid=1024, needle=96, reach=1024)
+
+
+def finds(text: str, at: int, probe: Probe) -> bool:
+    """Tell whether a probe at a place of a text would have a distance followed."""
+    size, span = probe.needle, probe.needle + probe.reach
+    found = text.rfind(text[at - size : at], max(at - span, 0), at - 1)
+    return found >= 0 and worth_following(text, at, at - size - found)
+
+
+def worth_following(text: str, at: int, dist: int) -> bool:
+    """Tell whether so much is copied at a distance that it is worth to be followed."""
+    if dist > SHORT:
+        return at >= COVER + dist and text[at - COVER : at] == text[at - COVER - dist : at - dist]
+    window, dense = _DENSE
+    return text.count(text[at - dist : at], max(at - window, 0), at) * dist >= dense
+
+
+def masked(text: str) -> str:
+    """Return a text with every digit written as 0."""
+    return text.encode("utf-8", "surrogatepass").translate(_MASK).decode("utf-8", "surrogatepass")
