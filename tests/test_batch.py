@@ -10,7 +10,7 @@ import pytest
 from helpers import text_event
 
 from loopcli.events import Channel, Lane
-from loopcli.replay import PIECE_CHARS, replay
+from loopcli.replay import PIECE_CHARS, Lanes, replay
 from loopcli.rules.base import Armed
 from loopcli.rules.novelty import NoveltyRule
 from loopcli.rules.period import PeriodRule
@@ -101,6 +101,17 @@ def test_ordinary_replies_are_not_replayed(monkeypatch: pytest.MonkeyPatch) -> N
     rows += batch.flush()
     assert len(rows) == 2 * len(texts)
     assert len(replayed) < len(texts) / 3
+
+
+@pytest.mark.parametrize("lanes", [[], [(Lane(), [])], [(Lane(), ["Yes."])]])
+def test_the_shortest_replies_do_not_pile_up(lanes: Lanes) -> None:
+    batch, count = Batch(armed()), 5_000
+    rows = given = 0
+    for number in range(count):
+        found = len(batch.take(f"a#{number}", lanes, None, None))
+        rows, given = rows + found, max(given, found)
+    assert rows + len(batch.flush()) == 3 * count
+    assert given < 1000
 
 
 @pytest.mark.parametrize("seed", range(30))

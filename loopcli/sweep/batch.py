@@ -25,8 +25,9 @@ from loopcli.sweep.screen import Screen, screened
 from loopcli.sweep.sight import Eyes, Sight, sight_of
 from loopcli.sweep.tokens import SLICE_CHARS, Ints
 
-# Taken together up to here: few enough that the arrays stay in the cache.
-_BATCH_CHARS = 96 * 1024
+# Taken together up to here, what is left free behind each included: few enough
+# that the arrays stay in the cache, however short the replies are.
+_BATCH_CHARS = 128 * 1024
 # It ends no word, so that the unfinished one at the end of a text stays so.
 _END = "\0"
 # An odd number without a pattern: texts beside each other are not to share grams.
@@ -73,7 +74,7 @@ class Batch:
         if size > PIECE_CHARS:
             return [*self.flush(), *self._replay(found, self._armed)]
         self._waiting.append(found)
-        self._chars += size
+        self._chars += size + GRID * max(1, len(held))
         return self.flush() if self._chars > _BATCH_CHARS else []
 
     def flush(self) -> list[Row]:
