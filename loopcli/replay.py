@@ -222,6 +222,7 @@ class _Recent:
 
     def __init__(self) -> None:
         self._pieces: deque[str] = deque()
+        self._breaks: deque[int] = deque()  # line breaks in the first of them, as far as counted
         self._first = 0  # characters before the first piece that is kept
         self._end = 0
         self._lines = 0  # line breaks before it
@@ -233,7 +234,7 @@ class _Recent:
         while self._end - self._first > _KEPT_CHARS and len(self._pieces) > 1:
             old = self._pieces.popleft()
             self._first += len(old)
-            self._lines += old.count("\n")
+            self._lines += self._breaks.popleft() if self._breaks else old.count("\n")
 
     def line(self, char: int) -> int | None:
         """Return the line that holds the character after the first ``char``; lines count from 1.
@@ -244,9 +245,11 @@ class _Recent:
         if char < self._first:
             return None
         line, left = self._lines + 1, char - self._first
-        for piece in self._pieces:
-            line += piece.count("\n", 0, left)
+        for at, piece in enumerate(self._pieces):
+            if left <= len(piece):
+                return line + piece.count("\n", 0, left)
             left -= len(piece)
-            if left <= 0:
-                break
+            if at == len(self._breaks):
+                self._breaks.append(piece.count("\n"))
+            line += self._breaks[at]
         return line
