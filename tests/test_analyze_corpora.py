@@ -170,7 +170,7 @@ def many(tmp_path: Path) -> Path:
         ["--check", "--format", "json"],
         ["--sweep", "min-saturated-run=300,600", "--sweep", "window-words=64,128"],
         ["--suggest", "--format", "json"],
-        ["--rules", "novelty", "--suggest", "--format", "json"],
+        ["--rules", "novelty", "--sweep", "novelty-words=300,900", "--suggest", "--format", "json"],
         ["--rules", "period", "--sweep", "period-letters=300,900"],
     ],
 )
