@@ -12,6 +12,7 @@ import oracle
 import pytest
 from helpers import cut, run_rule, text_event
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_saturation_oracle import KNOBS, SIZES, assert_equal, texts
 
 from loopcli import survey
@@ -25,21 +26,24 @@ from loopcli.verdicts import Verdict
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 
 
-def screened(text: str, config: SaturationConfig, pieces: Iterable[str]) -> SaturationRule:
+def screened(
+    text: str, config: SaturationConfig, pieces: Iterable[str], least: int = 0
+) -> SaturationRule:
+    """Return a rule that has judged ``text``; what is shorter than ``least`` is not screened."""
     rule = SaturationRule(config, past_trip=True, screen=Screen(config, Eyes()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(screen, "LEAST_CHARS", 0)
+        patch.setattr(screen, "LEAST_CHARS", least)
         for piece in pieces:
             rule.update(text_event(piece))
     return rule
 
 
 @settings(max_examples=300, deadline=None)
-@given(text=texts(), knobs=KNOBS, sizes=SIZES)
+@given(text=texts(), knobs=KNOBS, sizes=SIZES, least=st.sampled_from([2, 8, 40]))
 def test_every_chunking_gives_the_oracles_answer(
-    text: str, knobs: dict[str, int], sizes: list[int]
+    text: str, knobs: dict[str, int], sizes: list[int], least: int
 ) -> None:
-    rule = screened(text, SaturationConfig(**knobs), cut(text, sizes))
+    rule = screened(text, SaturationConfig(**knobs), cut(text, sizes), least)
     want = oracle.judge(text, **knobs, past_trip=True)
     assert_equal(rule, want)
     assert (rule.words, rule.chars) == (want.total_words, want.total_chars)
@@ -100,13 +104,14 @@ def test_stretches_cover_a_text(text: str, pending: str, first: bool) -> None:
         assert sum(stretch.chars for stretch in stretches) == len(text)
 
 
-def test_what_is_cut_into_slices_is_looked_at() -> None:
+def test_slices_are_words_like_any_other() -> None:
     found = Screen(SaturationConfig(), Eyes())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(screen, "LEAST_CHARS", 0)
-        assert found("", "a b", True) is not None
-        assert found("", "a " + "x" * 128, True) is None
-        assert found("x" * 100, "x" * 28 + " a", True) is None
+        (stretch,) = found("", "a " + "x" * 128, True) or ()
+        assert (stretch.words, stretch.pending) == (2, "")
+        (stretch,) = found("", "y" * 129, False) or ()
+        assert (stretch.words, stretch.pending) == (1, "y")
 
 
 def test_a_large_corpus_is_screened_and_reads_the_same(

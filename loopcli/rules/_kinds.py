@@ -23,6 +23,7 @@ from loopcli.rules._ceilings import Kind
 _BLANK_CODES = re.compile(
     r"\\[nrtfv]|\\u(?:00[aA]0|200[bB]|3000|0020|2003)|&nbsp;|&#160;|&#x[aA]0;|%20|%0[aAdD]"
 )
+_CODE_MARKS = frozenset("\\&%")  # each begins with one of these
 # Everything with letters that still is a number or a constant. A pair of hex digits counts only
 # with a decimal digit in it (or as ff), for "be", "da" and "ad" are words.
 _LITERALS = re.compile(
@@ -167,7 +168,7 @@ def _kind_with_letters(unit: str, before: str) -> Kind:
     if _is_base64(unit, before):
         return Kind.DATA
     if not _PLAIN_WORD.search(unit):
-        if _ring(unit, _BLANK_CODES).isspace():
+        if not _CODE_MARKS.isdisjoint(unit) and _ring(unit, _BLANK_CODES).isspace():
             return Kind.SIGNS
         if not _has_letter(_ring(unit, _LITERALS)):
             return Kind.DATA

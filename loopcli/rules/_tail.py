@@ -9,9 +9,8 @@ text is only compared with itself. Where the copying must reach its ceiling is
 known at once, so a stream of single characters costs an append each until that
 position or the next probe.
 
-Everything is decided at absolute positions from the characters before them,
-never from how the text was cut, which is what makes the answer the same for
-every chunking.
+Everything is decided at absolute positions from the characters before them, so
+the answer is the same for every chunking.
 """
 
 from __future__ import annotations
@@ -53,7 +52,8 @@ class Tail:
         self._base = 0  # absolute position of the first character kept
         self._next = near.grid
         self._tracks: list[Track] = []
-        self._places: Set[int] | None = None  # where a probe may find something, if it is known
+        # Where a probe may find something, the first at the end; None if it is not known.
+        self._places: list[int] | None = None
         # The stretches that have reached their ceiling, those still live among them.
         self.regions: list[Track] = []
 
@@ -83,11 +83,8 @@ class Tail:
         self._text, self._base = text, self.total - len(text)
 
     def feed(self, text: str, places: Set[int] | None = None) -> Hit | None:
-        """Take more text. After a hit ``scan`` goes on with the rest of it.
-
-        With ``places`` only these are probed: elsewhere there is nothing to be found.
-        """
-        self._places = places
+        """Take more text, of which only ``places`` need be probed; after a hit ``scan`` goes on."""
+        self._places = None if places is None else sorted(places, reverse=True)
         if len(self._text) > self.keep + self.far.reach:
             self._base += len(self._text) - self.keep
             self._text = self._text[-self.keep :]
@@ -127,33 +124,36 @@ class Tail:
 
     def scan(self) -> Hit | None:
         """Go on over the probes up to the end of the text."""
-        text, base, near, far = self._text, self._base, self.near, self.far
-        find, size, span = text.rfind, near.needle, near.needle + near.reach
-        far_grid, far_size, far_span = far.grid, far.needle, far.needle + far.reach
-        tracks, known = self._tracks, self._places
-        for place in range(self._next, self.total + 1, near.grid):
-            at = place - base
+        tracks, known, grid = self._tracks, self._places, self.near.grid
+        place = self._next
+        while place <= self.total:
             if tracks:
                 self._next = place
                 if hit := self._advance(place):
                     return hit
-                if self._covered(place):
-                    continue
-            if known is not None and place not in known:
-                continue
-            found = find(text[at - size : at], at - span if at > span else 0, at - 1)
-            if found >= 0:
-                self._open(place, at - size - found, near)
-            if not place % far_grid:
-                low = at - far_span if at > far_span else 0
-                found = find(text[at - far_size : at], low, at - 1)
-                if found >= 0:
-                    self._open(place, at - far_size - found, far)
-            if tracks and (hit := self._advance(place)):
-                self._next = place + near.grid
-                return hit
-        self._next = self.total - self.total % near.grid + near.grid
+            while known and known[-1] < place:
+                known.pop()
+            if known is not None and not tracks:
+                place = known[-1] if known else NEVER
+                if place > self.total:
+                    break
+            if not (tracks and self._covered(place)) and (known is None or place in known[-1:]):
+                self._probe(place)
+                if tracks and (hit := self._advance(place)):
+                    self._next = place + grid
+                    return hit
+            place += grid
+        self._next = self.total - self.total % grid + grid
         return self._advance(self.total) if tracks else None
+
+    def _probe(self, place: int) -> None:
+        """Look for what stands before a place in the text before that."""
+        text, at = self._text, place - self._base
+        for probe in (self.near,) if place % self.far.grid else (self.near, self.far):
+            size, low = probe.needle, max(at - probe.needle - probe.reach, 0)
+            found = text.rfind(text[at - size : at], low, at - 1)
+            if found >= 0:
+                self._open(place, at - size - found, probe)
 
     def _covered(self, place: int) -> bool:
         """Whether a live stretch makes a probe needless; of two that are one now, one is kept."""
@@ -274,11 +274,10 @@ class Tail:
         """The state as plain JSON."""
         for track in self._tracks:
             self._judge(track)
-        text = self._text[-self.keep :]
         return {
             "total": self.total,
             "next": self._next,
-            "text": text,
+            "text": self._text[-self.keep :],
             "peak": None if self.peak is None else self.peak.snapshot(),
             "tracks": [track.snapshot() for track in self._tracks],
             # One that is live is named by its place among the tracks.

@@ -21,9 +21,10 @@ from loopcli.rules.base import Armed, Rule
 from loopcli.rules.period import PeriodRule
 from loopcli.rules.saturation import SaturationRule
 from loopcli.sweep.copies import GRID, LEAD, grams, search
-from loopcli.sweep.screen import Screen, screened
-from loopcli.sweep.sight import Eyes, Sight, sight_of
-from loopcli.sweep.tokens import SLICE_CHARS, Ints
+from loopcli.sweep.crowds import crowds, word_keys
+from loopcli.sweep.screen import screened
+from loopcli.sweep.sight import Sight, sight_of
+from loopcli.sweep.tokens import Ints
 
 # Taken together up to here, what is left free behind each included: few enough
 # that the arrays stay in the cache, however short the replies are.
@@ -61,9 +62,9 @@ class Batch:
     def __init__(self, armed: Sequence[Armed]) -> None:
         self._armed = screened(armed)
         self._rules = [arm.make() for arm in armed]
-        config = next((r.config for r in self._rules if isinstance(r, SaturationRule)), None)
-        self._screen = None if config is None else Screen(config, Eyes())
-        self._limit = config.max_response_chars if config else 0
+        self._saturation = next(
+            (rule.config for rule in self._rules if isinstance(rule, SaturationRule)), None
+        )
         self._waiting: list[Reply] = []
         self._chars = 0
 
@@ -154,29 +155,28 @@ class Batch:
         joined = "".join([*parts, " " * GRID])
         sight = sight_of(joined)
         first = np.searchsorted(sight.starts, begins)
-        words = np.searchsorted(sight.stops, begins + sizes) - first
-        strange = _owners(begins, sight.starts[(sight.lengths >= SLICE_CHARS).nonzero()[0]])
+        words = np.searchsorted(sight.stops, begins + sizes, side="right") - first
         unsure: dict[type[object], set[int]] = {
-            SaturationRule: strange | self._crowded(sight, first, texts),
-            PeriodRule: strange | _copied(texts, sight, begins, sizes, widths),
+            SaturationRule: self._crowded(sight, first, texts),
+            PeriodRule: _copied(texts, sight, begins, sizes, widths),
         }
         return Glance(words.tolist(), unsure)
 
     def _crowded(self, sight: Sight, first: Ints, texts: Sequence[str]) -> set[int]:
         """Return the texts in which a window may be saturated, or the backstop reached."""
-        if self._screen is None:
+        config = self._saturation
+        if config is None:
             return set()
-        limit = self._limit
+        width, limit = config.window_words, config.max_response_chars
         found = {at for at, text in enumerate(texts) if len(text) > limit} if limit else set()
-        doubtful: set[int] = set()
-        for row in self._screen.rows(sight):
-            begin, end = row * self._screen.row, (row + 1) * self._screen.row
-            low, high = np.searchsorted(first, (begin, end - 1), side="right").tolist()
-            doubtful.update(range(max(0, low - 1), high))
-        edges = [*first.tolist(), len(sight.stops)]
-        return found | {
-            at for at in doubtful if self._screen.doubtful(sight, edges[at], edges[at + 1])
-        }
+        keys = word_keys(sight)
+        # No window reaches from one text into the next.
+        apart = width * np.arange(len(texts))
+        edges = np.append(first, len(keys))
+        places = np.arange(len(keys)) + np.repeat(apart, np.diff(edges))
+        over, breadth = config.repeat_threshold + 1, config.min_offenders
+        crowded = [begin for begin, _ in crowds(keys, places, width, over, breadth)]
+        return found.union((np.searchsorted(first + apart, crowded, side="right") - 1).tolist())
 
 
 def _gathered(lanes: Lanes) -> tuple[list[tuple[Lane, Iterable[str]]], int]:
@@ -199,12 +199,6 @@ def _gathered(lanes: Lanes) -> tuple[list[tuple[Lane, Iterable[str]]], int]:
     return held, size
 
 
-def _owners(begins: Ints, places: Ints) -> set[int]:
-    """Return which texts places are in."""
-    owners: list[int] = (np.searchsorted(begins, places, side="right") - 1).tolist()
-    return set(owners)
-
-
 def _copied(
     texts: Sequence[str], sight: Sight, begins: Ints, sizes: Ints, widths: Ints
 ) -> set[int]:
@@ -215,8 +209,7 @@ def _copied(
     salts = np.repeat(np.arange(1, len(sizes) + 1, dtype=np.uint16) * _SALT, widths // GRID)
     numbers.reshape(-1, GRID)[LEAD // GRID : LEAD // GRID + len(salts)] += salts[:, None]
     copied: set[int] = set()
-    for rows, probe in zip(search(numbers), (NEAR, FAR, COUNTERS), strict=True):
-        places = LEAD + (rows + 1) * probe.grid
+    for places, probe in zip(search(numbers), (NEAR, FAR, COUNTERS), strict=True):
         owners = np.searchsorted(begins, places) - 1  # a place belongs to the text before it
         for owner, at in zip(owners.tolist(), (places - begins[owners]).tolist(), strict=True):
             if owner not in copied and at <= len(texts[owner]) and _finds(texts[owner], at, probe):

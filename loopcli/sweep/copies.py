@@ -2,7 +2,7 @@
 
 The rule looks, every few hundred characters, for the last few in the text just
 before. Here the last 32 characters are one number of 16 bits, in which all digits
-are alike: where that number did not occur before, neither did what it stands for.
+are alike: where that number did not occur before, neither did those characters.
 """
 
 from __future__ import annotations
@@ -21,20 +21,29 @@ GRID = FAR.grid
 # In front of a text there must be so much that no search leaves the array.
 LEAD = -(-FAR.reach // GRID) * GRID
 _GRAM = 32  # characters; no needle is shorter
-# Odd numbers without a pattern: what they are decides only how often grams that
-# differ share a number. Each doubles the characters that one stands for.
-_STEPS = ((1, 0x9E35), (2, 0x85E9), (4, 0xC2B1), (8, 0x27D5), (16, 0x1655))
-_ZERO = np.uint8(ord("0"))
+# How far apart the parts are that a step puts together: eight characters of the 32
+# are looked at. Of the odd numbers only how often grams that differ share a number
+# depends, so they have no pattern.
+_STEPS = ((5, 0x9E35), (9, 0x85E9), (17, 0xC2B1))
+_ZERO, _DIGITS = np.uint8(ord("0")), np.uint8(10)
+assert 1 + sum(width for width, _ in _STEPS) == _GRAM
 # Below this many characters at once the fixed cost of the arrays does not pay.
 _LEAST_CHARS = 16 * 1024
+# A place has a few earlier ones like it. Where they are so many, as in a run of
+# blanks, to look at each would cost more than to search.
+_MOST_PAIRS = 16
 assert min(NEAR.needle, FAR.needle, COUNTERS.needle) >= _GRAM
+assert max(NEAR.needle, FAR.needle, COUNTERS.needle) <= COVER
+# The counters' search is a part of the far one.
+assert COUNTERS.grid == FAR.grid
+assert COUNTERS.reach <= FAR.reach
 
 
 def grams(seen: Bytes) -> Grams:
     """Return a number for each 32 characters, at the first of them."""
-    digit = seen - _ZERO
-    digit *= (digit < 10).view(np.uint8)
-    found = (seen - digit).astype(np.uint16)
+    sign = seen - _ZERO
+    sign *= (sign >= _DIGITS).view(np.uint8)
+    found = sign.astype(np.uint16)
     for width, odd in _STEPS:
         wider = found[:-width] * np.uint16(odd)
         wider += found[width:]
@@ -43,49 +52,51 @@ def grams(seen: Bytes) -> Grams:
 
 
 def search(numbers: Grams) -> tuple[Ints, Ints, Ints]:
-    """Return the rows of the near, the far and the counters' search that may find enough.
+    """Return the places at which the near, the far and the counters' search may find enough.
 
-    Row 0 is the first place, a grid's width behind ``LEAD``, where the text begins.
+    The text begins at ``LEAD``.
     """
-    near, far = _alike(numbers, NEAR), _alike(numbers, FAR)
-    return _open(numbers, NEAR, near), _open(numbers, FAR, far), _open(numbers, COUNTERS, far)
-
-
-def _alike(numbers: Grams, probe: Probe) -> Ints:
-    """Return the rows whose last gram occurred before."""
-    last, before = _windows(numbers, probe, _GRAM)
-    found: Ints = (before == last).any(axis=1).nonzero()[0]
-    return found
-
-
-def _open(numbers: Grams, probe: Probe, rows: Ints) -> Ints:
-    """Return those of ``rows`` where so much may be copied that the distance would be followed."""
-    if not len(rows):
-        return rows
-    last, before = _windows(numbers, probe, _GRAM)
-    alike = before[rows] == last[rows]
-    long = slice(probe.reach - SHORT), max(probe.needle, COVER)
-    short = slice(probe.reach - SHORT, None), probe.needle
-    for columns, back in (long, short):
-        first, earlier = _windows(numbers, probe, back)
-        alike[:, columns] &= earlier[rows, columns] == first[rows]
-    found: Ints = rows[alike.any(axis=1)]
-    return found
-
-
-def _windows(numbers: Grams, probe: Probe, back: int) -> tuple[Grams, Grams]:
-    """Return, for each place, the gram that begins ``back`` before it, and those within reach."""
-    at = LEAD + probe.grid - back
-    rows = max(0, (len(numbers) - 1 + _GRAM - LEAD) // probe.grid)
-    if not rows:
-        return numbers[:0, None], numbers[:0, None]
-    # Views, a row for each place; numpy's own as_strided takes five times as long.
-    size = numbers.itemsize
-    gram, within = (
-        np.ndarray((rows, width), numbers.dtype, numbers, begin * size, (probe.grid * size, size))
-        for begin, width in ((at, 1), (at - probe.reach, probe.reach))
+    near, near_dists = _alike(numbers, NEAR)
+    far, far_dists = _alike(numbers, FAR)
+    within = far_dists <= COUNTERS.reach
+    places = np.concatenate((near, far, far[within]))
+    dists = np.concatenate((near_dists, far_dists, far_dists[within]))
+    first, second = len(near), len(near) + len(far)
+    copied = np.full(len(places), NEAR.needle)
+    copied[first:second] = FAR.needle
+    copied[second:] = COUNTERS.needle
+    copied[dists > SHORT] = COVER  # so much has to be copied
+    enough = np.ones(len(places), np.bool_)
+    for back in range(2 * _GRAM, COVER + 1, _GRAM):
+        at = places - back
+        enough &= (numbers[at] == numbers[at - dists]) | (copied < back)
+    near, far, counters = (
+        places[part][enough[part]]
+        for part in (slice(first), slice(first, second), slice(second, None))
     )
-    return gram, within
+    return near, far, counters
+
+
+def _alike(numbers: Grams, probe: Probe) -> tuple[Ints, Ints]:
+    """Return the places whose last gram occurred before, and how far; 0 if all too often."""
+    rows = max(0, (len(numbers) - 1 + _GRAM - LEAD) // probe.grid)
+    size, reach, first = numbers.itemsize, probe.reach, LEAD + probe.grid - _GRAM
+    step = probe.grid * size, size
+    # Views, a row for each place; numpy's own as_strided takes five times as long.
+    last, before = (
+        np.ndarray((rows, width), numbers.dtype, numbers, at * size, step)
+        if rows
+        else numbers[:0, None]
+        for at, width in ((first, 1), (first - reach, reach))
+    )
+    alike = before == last
+    some = alike.any(axis=1).nonzero()[0]
+    # Of one dimension, which is several times as fast.
+    pairs = alike[some].reshape(-1).nonzero()[0]
+    places = LEAD + (some + 1) * probe.grid
+    if len(pairs) > _MOST_PAIRS * rows:
+        return places, np.zeros_like(places)
+    return places[pairs // reach], reach - pairs % reach
 
 
 class Copies:
@@ -98,9 +109,8 @@ class Copies:
         begin = at - at % GRID  # place 0 of the array
         missing = LEAD + at - begin - len(behind)
         joined = " " * missing + behind[max(-missing, 0) :] + text
-        found = search(grams(one_byte_each(joined)))
-        near, far, counters = (
-            frozenset((begin + (rows + 1) * probe.grid).tolist())
-            for rows, probe in zip(found, (NEAR, FAR, COUNTERS), strict=True)
-        )
-        return Places(near | far, counters)
+        near, far, counters = search(grams(one_byte_each(joined)))
+        # Among the first are some of places before the text.
+        shift = begin - LEAD
+        exact = np.concatenate((near, far)) + shift
+        return Places(set(exact.tolist()), set((counters + shift).tolist()))

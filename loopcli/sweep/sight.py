@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.sweep.tokens import IS_WHITE_SPACE, SLICE_CHARS, Ints, blanks
+from loopcli.sweep.tokens import IS_WHITE_SPACE, SLICE_CHARS, Ints, blanks, sliced
 from loopcli.words import WordCounter
 
 Bytes = NDArray[np.uint8]
@@ -23,7 +23,7 @@ _WIDE = 128  # from here on a byte stands for what is not ASCII
 
 
 class Sight(NamedTuple):
-    """Where the words of ``pending + text`` lie; ``lengths`` are those of the complete ones."""
+    """Where the words of ``pending + text`` lie; ``stops`` and ``lengths`` of the complete ones."""
 
     joined: str
     seen: Bytes  # of a blank, and then of `joined`
@@ -31,11 +31,6 @@ class Sight(NamedTuple):
     stops: Ints
     lengths: Ints
     rest: int  # characters of the unfinished word at the end
-
-    @property
-    def sliced(self) -> bool:
-        """Whether a word may be longer than a slice: then these are not the words that count."""
-        return max(int(self.lengths.max(initial=0)), self.rest) >= SLICE_CHARS
 
 
 class Eyes:
@@ -64,14 +59,12 @@ class NumpyCounter(WordCounter):
 
     def feed(self, text: str) -> None:
         """Count on."""
-        sight = None
-        if len(text) >= LEAST_CHARS:
-            sight = self._eyes(self._splitter.pending, text)
-        if sight is None or sight.sliced:
+        if len(text) < LEAST_CHARS:
             super().feed(text)
-        else:
-            self.total += len(sight.stops)
-            self._splitter.pending = sight.joined[len(sight.joined) - sight.rest :]
+            return
+        sight = self._eyes(self._splitter.pending, text)
+        self.total += len(sight.stops)
+        self._splitter.pending = sight.joined[len(sight.joined) - sight.rest :]
 
 
 def one_byte_each(text: str) -> Bytes:
@@ -89,10 +82,16 @@ def one_byte_each(text: str) -> Bytes:
 
 def sight_of(joined: str) -> Sight:
     """Return where the words of a text lie."""
-    seen = one_byte_each(" " + joined)
+    seen, size = one_byte_each(" " + joined), len(joined)
     blank = blanks(seen)
     turns = (blank[1:] != blank[:-1]).nonzero()[0]  # in `joined`, which begins one later
     starts, stops = turns[0::2], turns[1::2]
+    rest = size - int(starts[-1]) if len(starts) > len(stops) else 0
     lengths = stops - starts[: len(stops)]
-    rest = len(joined) - int(starts[-1]) if len(starts) > len(stops) else 0
+    if max(int(lengths.max(initial=0)), rest) >= SLICE_CHARS:
+        ends = np.append(stops, size) if rest else stops
+        starts, stops, _ = sliced(starts, ends, np.array([size]))
+        rest %= SLICE_CHARS
+        lengths = stops - starts
+        starts = np.append(starts, size - rest) if rest else starts
     return Sight(joined, seen, starts, stops, lengths, rest)

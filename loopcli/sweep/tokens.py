@@ -122,7 +122,7 @@ def _tokenise_chunk(texts: list[str]) -> list[Tokens]:
     turns = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     sizes = np.array([len(text) for text in texts], np.int64)
     stops = np.cumsum(sizes + 1)  # of the texts, in `joined`
-    starts, last, ends = _words(turns[0::2], turns[1::2], stops)
+    starts, last, ends = sliced(turns[0::2], turns[1::2], stops)
     ids = _hashes(codes, starts, last)
     cuts = [0, *np.searchsorted(starts, stops).tolist()]
     return [
@@ -151,7 +151,7 @@ def blanks(codes: Codes) -> Flags:
     return blank
 
 
-def _words(starts: Ints, stops: Ints, text_stops: Ints) -> tuple[Ints, Ints, Ints]:
+def sliced(starts: Ints, stops: Ints, text_stops: Ints) -> tuple[Ints, Ints, Ints]:
     """Turn stretches [start, stop) without whitespace into words.
 
     Stretches are cut into slices, and what is pending at the end of a text is dropped.  Returns
