@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from samples import PROSE, QUIET, YES
 
 from fixtures.shapes import Shape, bag, code_block, prose, shapes
-from loopcli.rules import _tail, _track
+from loopcli.rules import _probes, _tail, _track
 from loopcli.rules._ceilings import REACH, Kind
 from loopcli.rules._kinds import kind_of
 from loopcli.rules.period import PeriodConfig, PeriodRule
@@ -428,10 +428,10 @@ def test_work_grows_with_the_text_and_no_faster(name: str, monkeypatch: pytest.M
 
         return wrapped
 
-    for place in (_tail, _track):
-        for function in ("copied_ahead", "copied_behind"):
-            compare = counted(getattr(_track, function), lambda found, *_: 64 + found)
-            monkeypatch.setattr(place, function, compare)
+    for function in ("copied_ahead", "copied_behind"):
+        compare = counted(getattr(_track, function), lambda found, *_: 64 + found)
+        for place in (_tail, _probes, _track):
+            monkeypatch.setattr(place, function, compare, raising=place is _track)
     monkeypatch.setattr(_tail, "mend", counted(_track.mend, lambda *_: 3 * REACH // 8))
     work = []
     for size in (1 << 15, 1 << 16, 1 << 17):

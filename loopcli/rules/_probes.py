@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from loopcli.rules._ceilings import REACH
+from loopcli.rules._track import copied_ahead, copied_behind, worth_mending
 
 # In characters.
 SHORT = 64  # units up to here are counted before a probe, and mended behind it
 COVER = 128  # a longer one must be copied so far; a live stretch of this length needs no probe
+NOTABLE = 3  # a peak is kept from this part of the lowest ceiling on
+_LEVELS = 3  # a run inside a row inside a block
 _DENSE = (256, 128)  # a short unit must cover so much of the text before the probe
 # Of bytes: a str.translate takes six times as long.
 _MASK = bytes.maketrans(b"123456789", b"000000000")
@@ -30,11 +34,45 @@ FAR = Probe(grid=1024, needle=128, reach=REACH)
 COUNTERS = Probe(grid=1024, needle=96, reach=1024)
 
 
-def finds(text: str, at: int, probe: Probe) -> bool:
-    """Tell whether a probe at a place of a text would have a distance followed."""
+def finds(text: str, at: int, probe: Probe, reach: int, least: int) -> bool:
+    """Tell whether a probe at a place of a text would find what may matter.
+
+    It does not if all that is copied there ends before it is worth to be noted, or mended.
+    """
     size, span = probe.needle, probe.needle + probe.reach
     found = text.rfind(text[at - size : at], max(at - span, 0), at - 1)
-    return found >= 0 and worth_following(text, at, at - size - found)
+    if found < 0 or not worth_following(text, at, at - size - found):
+        return False
+    for dist, start in distances(text, at, at - size - found, size, reach):
+        end = at + copied_ahead(text, at, dist, len(text))
+        if dist <= SHORT or end == len(text):
+            return True
+        if end - start >= min(least // NOTABLE, worth_mending(dist)):
+            return True
+    return False
+
+
+def distances(
+    text: str, at: int, dist: int, size: int, reach: int, floor: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Yield the distance of a hit and the longer ones it may be a part of; where each begins.
+
+    The nearest copy of the needle can be a run or a sentence that the real unit holds twice.
+    So the search is repeated with a needle around the place where the shorter copying begins.
+    """
+    lead = size // 4
+    for _ in range(_LEVELS):
+        start = at - copied_behind(text, at, dist, floor + dist)
+        yield dist, start
+        edge = start - dist - 1
+        head = edge - lead
+        if head < floor:
+            return
+        needle = text[head : min(at, head + size)]
+        found = text.rfind(needle, max(floor, head - reach), head + len(needle) - 1)
+        if found < 0 or text[edge:at] != text[edge - head + found : at - head + found]:
+            return
+        dist = head - found
 
 
 def worth_following(text: str, at: int, dist: int) -> bool:

@@ -19,16 +19,14 @@ from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 from loopcli.rules._ceilings import NEVER
-from loopcli.rules._probes import COVER, SHORT, Probe, worth_following
-from loopcli.rules._track import TRIES, Track, copied_ahead, copied_behind, mend, mend_behind
+from loopcli.rules._probes import COVER, NOTABLE, SHORT, Probe, distances, worth_following
+from loopcli.rules._track import TRIES, Track, copied_ahead, mend, mend_behind
 
 Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceiling
 Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached, and by what
 
 # All in characters.
-_LEVELS = 3  # a run inside a row inside a block
 _TRACKS = 4  # distances that are followed at once
-_NOTABLE = 3  # a peak is kept from this part of the lowest ceiling on
 _BEFORE = 80  # kept from in front of the first copy
 _REGIONS = 32  # stretches beyond their ceiling that are remembered: the first, and the last
 
@@ -170,27 +168,12 @@ class Tail:
         return covered
 
     def _open(self, place: int, dist: int, probe: Probe) -> None:
-        """Start following the distance of a hit, and the longer ones it may be a part of.
-
-        The nearest copy of the needle can be a run or a sentence that the real unit holds twice.
-        So the search is repeated with a needle around the place where the shorter copying begins.
-        """
-        text, at, lead = self._text, place - self._base, probe.needle // 4
-        if not worth_following(text, at, dist):
-            return
-        floor = max(at - self.keep, 0)
-        for _ in range(_LEVELS):
-            start = at - copied_behind(text, at, dist, floor + dist)
-            self._add(place, dist, start)
-            edge = start - dist - 1
-            head = edge - lead
-            if head < floor:
-                break
-            needle = text[head : min(at, head + probe.needle)]
-            found = text.rfind(needle, max(floor, head - self.far.reach), head + len(needle) - 1)
-            if found < 0 or text[edge:at] != text[edge - head + found : at - head + found]:
-                break
-            dist = head - found
+        """Start following the distance of a hit, and the longer ones it may be a part of."""
+        text, at = self._text, place - self._base
+        if worth_following(text, at, dist):
+            floor = max(at - self.keep, 0)
+            for longer, start in distances(text, at, dist, probe.needle, self.far.reach, floor):
+                self._add(place, longer, start)
 
     def _add(self, place: int, dist: int, start: int) -> None:
         text, tracks = self._text, self._tracks
@@ -258,7 +241,7 @@ class Tail:
     def _note(self, track: Track) -> None:
         """Remember the stretch if none has been nearer to its ceiling."""
         peak = self.peak
-        if track.copied < self.least // _NOTABLE:
+        if track.copied < self.least // NOTABLE:
             return
         if peak is not None:
             if track.copied * peak.ceiling <= peak.copied * self.least:

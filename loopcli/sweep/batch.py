@@ -8,15 +8,17 @@ replayed as ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from loopcli.events import Lane
 from loopcli.replay import PIECE_CHARS, Lanes, Row, replay
-from loopcli.rules._probes import COUNTERS, COVER, FAR, NEAR, Probe, finds, masked
+from loopcli.rules._ceilings import PeriodConfig
+from loopcli.rules._probes import COUNTERS, FAR, NEAR, finds, masked
+from loopcli.rules._screening import Places
 from loopcli.rules.base import Armed, Rule
 from loopcli.rules.period import PeriodRule
 from loopcli.rules.saturation import SaturationRule
@@ -28,13 +30,15 @@ from loopcli.sweep.tokens import Ints
 
 # Taken together up to here, what is left free behind each included: few enough
 # that the arrays stay in the cache, however short the replies are.
-_BATCH_CHARS = 128 * 1024
-# It ends no word, so that the unfinished one at the end of a text stays so.
+_BATCH_CHARS = 96 * 1024
+# Behind each text. The mark ends no word, so that the unfinished one stays so; the
+# blanks are in no order that comes again, so that nothing in them looks copied.
 _END = "\0"
+_BLANKS = "".join(" \t\n\v\f\r"[byte % 6] for byte in (7**3000).to_bytes(2 * GRID)[-GRID:])
 # An odd number without a pattern: texts beside each other are not to share grams.
 _SALT = np.uint16(0x9E35)
-# How much of a text one of its searches for counters looks at.
-_COUNTERS_SEE = COUNTERS.reach + max(COUNTERS.needle, COVER)
+# What the rest of a row is where there is no peak.
+_NOTHING: tuple[Any, ...] = (None, None, None, (), None, None, None, None, None, ())
 
 
 class Reply(NamedTuple):
@@ -53,17 +57,21 @@ class Glance(NamedTuple):
     """
 
     words: list[int]
-    unsure: dict[type[object], set[int]]
+    unsure: Mapping[type[Rule], set[int]]
 
 
 class Batch:
     """Gives the rows of replies, those of short ones many at a time; ``flush`` gives the rest."""
 
     def __init__(self, armed: Sequence[Armed]) -> None:
+        self._plain = armed
         self._armed = screened(armed)
         self._rules = [arm.make() for arm in armed]
         self._saturation = next(
             (rule.config for rule in self._rules if isinstance(rule, SaturationRule)), None
+        )
+        self._period = next(
+            (rule.config for rule in self._rules if isinstance(rule, PeriodRule)), None
         )
         self._waiting: list[Reply] = []
         self._chars = 0
@@ -96,7 +104,8 @@ class Batch:
             self._calm_row(found, glance, at, arm, rule)
             for arm, rule in zip(self._armed, self._rules, strict=True)
         ]
-        left = [arm for arm, row in zip(self._armed, calm, strict=True) if row is None]
+        # For a short text to be screened costs more than it saves.
+        left = [arm for arm, row in zip(self._plain, calm, strict=True) if row is None]
         replayed = iter(self._replay(found, left) if left else ())
         for row in calm:
             yield next(replayed) if row is None else row
@@ -118,28 +127,8 @@ class Batch:
                 words += glance.words[number]
                 chars += sum(map(len, pieces))
         ceiling = rule.ceiling
-        return Row(
-            id=found.id,
-            label=found.label,
-            onset=found.onset,
-            rule=rule.name,
-            channel=channel,
-            words=words,
-            chars=chars,
-            peak=0,
-            ceiling=ceiling,
-            margin=ceiling,
-            peak_word=None,
-            peak_char=None,
-            peak_line=None,
-            repeated=(),
-            verdict=None,
-            trip_channel=None,
-            trip_word=None,
-            trip_char=None,
-            finding=None,
-            places=(),
-        )
+        about = found.id, found.label, found.onset, rule.name, channel
+        return Row(*about, words, chars, 0, ceiling, ceiling, *_NOTHING)
 
     def _replay(self, found: Reply, armed: Sequence[Armed]) -> list[Row]:
         return replay(found.id, found.lanes, armed, found.label, found.onset)
@@ -149,17 +138,18 @@ class Batch:
         # The mark of the end and a blank fit behind each.
         widths = (sizes + 1) // GRID * GRID + GRID
         begins = LEAD + np.cumsum(widths) - widths
-        parts = [" " * LEAD]
+        parts = [_BLANKS * (LEAD // GRID)]
         for text, width in zip(texts, widths.tolist(), strict=True):
-            parts += [text, _END.ljust(width - len(text))]
-        joined = "".join([*parts, " " * GRID])
+            parts += [text, _END, _BLANKS[: width - len(text) - 1]]
+        joined = "".join([*parts, _BLANKS])
         sight = sight_of(joined)
         first = np.searchsorted(sight.starts, begins)
         words = np.searchsorted(sight.stops, begins + sizes, side="right") - first
-        unsure: dict[type[object], set[int]] = {
-            SaturationRule: self._crowded(sight, first, texts),
-            PeriodRule: _copied(texts, sight, begins, sizes, widths),
-        }
+        unsure = {SaturationRule: self._crowded(sight, first, texts), PeriodRule: set[int]()}
+        if self._period is not None:
+            for owner, places in _places(sight, begins, sizes, widths):
+                if _matters(texts[owner], places, self._period):
+                    unsure[PeriodRule].add(owner)
         return Glance(words.tolist(), unsure)
 
     def _crowded(self, sight: Sight, first: Ints, texts: Sequence[str]) -> set[int]:
@@ -199,26 +189,33 @@ def _gathered(lanes: Lanes) -> tuple[list[tuple[Lane, Iterable[str]]], int]:
     return held, size
 
 
-def _copied(
-    texts: Sequence[str], sight: Sight, begins: Ints, sizes: Ints, widths: Ints
-) -> set[int]:
-    """Return the texts in which a search of the period rule finds something to follow."""
+def _places(sight: Sight, begins: Ints, sizes: Ints, widths: Ints) -> Iterator[tuple[int, Places]]:
+    """Yield the texts in which the period rule has places to search, and those."""
     numbers = grams(sight.seen[1:])
     # Texts that begin alike are no copies of each other.
     numbers = numbers[: len(numbers) // GRID * GRID]
     salts = np.repeat(np.arange(1, len(sizes) + 1, dtype=np.uint16) * _SALT, widths // GRID)
     numbers.reshape(-1, GRID)[LEAD // GRID : LEAD // GRID + len(salts)] += salts[:, None]
-    copied: set[int] = set()
-    for places, probe in zip(search(numbers), (NEAR, FAR, COUNTERS), strict=True):
+    near, far, counters = search(numbers)
+    found: dict[int, tuple[set[int], set[int]]] = {}
+    for kind, places in enumerate((np.concatenate((near, far)), counters)):
         owners = np.searchsorted(begins, places) - 1  # a place belongs to the text before it
-        for owner, at in zip(owners.tolist(), (places - begins[owners]).tolist(), strict=True):
-            if owner not in copied and at <= len(texts[owner]) and _finds(texts[owner], at, probe):
-                copied.add(owner)
-    return copied
+        within = places - begins[owners]
+        inside = (within <= sizes[owners]).nonzero()[0]
+        for owner, at in zip(owners[inside].tolist(), within[inside].tolist(), strict=True):
+            found.setdefault(owner, (set(), set()))[kind].add(at)
+    for owner, sets in found.items():
+        yield owner, Places(*sets)
 
 
-def _finds(text: str, at: int, probe: Probe) -> bool:
-    if probe is not COUNTERS:
-        return finds(text, at, probe)
-    before = masked(text[max(0, at - _COUNTERS_SEE) : at])
-    return finds(before, len(before), probe)
+def _matters(text: str, places: Places, config: PeriodConfig) -> bool:
+    """Tell whether anything is copied in a text that the period rule would have to follow."""
+    least = config.lowest
+    for at in places.exact:
+        probes = (NEAR,) if at % FAR.grid else (NEAR, FAR)
+        if any(finds(text, at, probe, FAR.reach, least) for probe in probes):
+            return True
+    if not places.counters:
+        return False
+    text, least = masked(text), config.lowest_counted
+    return any(finds(text, at, COUNTERS, COUNTERS.reach, least) for at in places.counters)
