@@ -23,7 +23,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from io import FileIO
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -239,11 +239,16 @@ def read(file: File, settings: Settings = _AS_IT_COMES) -> Iterator[Transcript |
     name = STDIN_NAME if file.path == STDIN else file.path
     stdin = file.path == STDIN
     try:
-        with FileIO(0 if stdin else file.path, closefd=not stdin) as raw:
-            unpacked = Unpacked(raw)
+        # What `open` does besides costs as much as reading a short file.
+        number = 0 if stdin else os.open(file.path, os.O_RDONLY)
+        try:
+            unpacked = Unpacked(partial(os.read, number))
             yield from _transcripts(unpacked, name, file.named, settings)
             if unpacked.trouble:
                 yield Trouble(name, "", unpacked.trouble)
+        finally:
+            if not stdin:
+                os.close(number)
     except OSError as error:
         yield Trouble(name, "", _reason(error))
     except RecursionError as error:

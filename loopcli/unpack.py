@@ -11,8 +11,7 @@ Rules of this file:
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -27,18 +26,14 @@ _ZSTD_STEP = 512
 NEEDS_ZSTD = "reading zstd needs zstandard: pip install 'loopcheck[formats]'"
 
 
-class Raw(Protocol):
-    """What can be read from: an unbuffered file, or standard input."""
-
-    def read(self, size: int, /) -> bytes | None:
-        """Return up to ``size`` bytes; none at the end."""
-
-
 class Unpacked:
-    """The bytes of a file. ``trouble`` is set when they ended before their time."""
+    """The bytes of a file. ``trouble`` is set when they ended before their time.
 
-    def __init__(self, raw: Raw) -> None:
-        self._raw = raw
+    ``read`` returns up to so many of the bytes that it is asked for, and none at the end.
+    """
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read_up_to = read
         self.trouble: str | None = None
 
     def __iter__(self) -> Iterator[bytes]:
@@ -58,7 +53,7 @@ class Unpacked:
             self.trouble = f"cannot read on: {error.strerror or error}"
 
     def _read(self) -> bytes:
-        return self._raw.read(_READ_BYTES) or b""
+        return self._read_up_to(_READ_BYTES)
 
     def _steps(self, data: bytes, size: int) -> Iterator[bytes]:
         while data:

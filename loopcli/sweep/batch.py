@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from loopcli.events import Lane
+from loopcli.events import Channel, Lane
 from loopcli.replay import PIECE_CHARS, Lanes, Row, replay
 from loopcli.rules._ceilings import PeriodConfig
 from loopcli.rules._probes import COUNTERS, FAR, NEAR, finds, masked
@@ -51,12 +51,13 @@ class Reply(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """What is known of texts: their complete words, and in which a kind of rule may find something.
+    """What is known of texts: their size, and in which of them a kind of rule may find something.
 
     A kind that is not named may find something in any.
     """
 
-    words: list[int]
+    words: list[int]  # the complete ones
+    chars: list[int]
     unsure: Mapping[type[Rule], set[int]]
 
 
@@ -90,7 +91,7 @@ class Batch:
         """Return the rows of all that waited."""
         waiting, self._waiting, self._chars = self._waiting, [], 0
         texts = ["".join(pieces) for found in waiting for _, pieces in found.lanes]
-        glance = self._look(texts) if texts else Glance([], {})
+        glance = self._look(texts) if texts else Glance([], [], {})
         rows: list[Row] = []
         at = 0  # the texts before those of a reply
         for found in waiting:
@@ -118,16 +119,16 @@ class Batch:
         if unsure is None:
             return None
         words = chars = 0
-        channel = None
-        for number, (lane, pieces) in enumerate(found.lanes, at):
+        channel: Channel | None = None
+        for number, (lane, _) in enumerate(found.lanes, at):
             if lane.channel in arm.channels:
                 if number in unsure:
                     return None
-                channel = channel or lane.channel.value
+                channel = channel or lane.channel
                 words += glance.words[number]
-                chars += sum(map(len, pieces))
+                chars += glance.chars[number]
         ceiling = rule.ceiling
-        about = found.id, found.label, found.onset, rule.name, channel
+        about = found.id, found.label, found.onset, rule.name, channel and channel.value
         return Row(*about, words, chars, 0, ceiling, ceiling, *_NOTHING)
 
     def _replay(self, found: Reply, armed: Sequence[Armed]) -> list[Row]:
@@ -150,7 +151,7 @@ class Batch:
             for owner, places in _places(sight, begins, sizes, widths):
                 if _matters(texts[owner], places, self._period):
                     unsure[PeriodRule].add(owner)
-        return Glance(words.tolist(), unsure)
+        return Glance(words.tolist(), sizes.tolist(), unsure)
 
     def _crowded(self, sight: Sight, first: Ints, texts: Sequence[str]) -> set[int]:
         """Return the texts in which a window may be saturated, or the backstop reached."""
