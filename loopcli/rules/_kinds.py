@@ -72,11 +72,17 @@ def _has_letter(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-def _ring(unit: str, token: re.Pattern[str]) -> str:
-    """The unit with every ``token`` blanked, also one that is split by the ends of the unit."""
+def _besides(unit: str, token: re.Pattern[str]) -> Iterator[str]:
+    """Yield what of a unit is in no ``token``, not even in one that its ends split."""
     around = unit * (16 // len(unit) + 1)
-    blanked = token.sub(lambda hit: " " * len(hit.group()), around + unit + around)
-    return blanked[len(around) : len(around) + len(unit)]
+    text, at, stop = around + unit + around, len(around), len(around) + len(unit)
+    for hit in token.finditer(text):
+        if hit.start() > at:
+            yield text[at : min(hit.start(), stop)]
+        at = max(at, hit.end())
+        if at >= stop:
+            return
+    yield text[at:stop]
 
 
 def _rows(unit: str) -> Iterator[str]:
@@ -103,7 +109,7 @@ def _is_table(unit: str) -> bool:
                 return True
         if all(map(_is_csv, _rows(unit))):
             return True
-    if "<" not in unit or _has_letter(_ring(unit, _TAGS)):
+    if "<" not in unit or any(map(_has_letter, _besides(unit, _TAGS))):
         return False
     opened = _ELEMENT.search(unit * 3)  # one that is cut by the end of the text is none
     return opened is not None and opened.start() < 2 * len(unit)
@@ -168,9 +174,11 @@ def _kind_with_letters(unit: str, before: str) -> Kind:
     if _is_base64(unit, before):
         return Kind.DATA
     if not _PLAIN_WORD.search(unit):
-        if not _CODE_MARKS.isdisjoint(unit) and _ring(unit, _BLANK_CODES).isspace():
+        if not _CODE_MARKS.isdisjoint(unit) and not any(
+            map(str.strip, _besides(unit, _BLANK_CODES))
+        ):
             return Kind.SIGNS
-        if not _has_letter(_ring(unit, _LITERALS)):
+        if not any(map(_has_letter, _besides(unit, _LITERALS))):
             return Kind.DATA
     if _is_table(unit):
         return Kind.TABLE

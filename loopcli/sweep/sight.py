@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.sweep.tokens import IS_WHITE_SPACE, SLICE_CHARS, Ints, blanks, sliced
+from loopcli.sweep.tokens import IS_WHITE_SPACE, SLICE_CHARS, Ints, blanks, code_points, sliced
 from loopcli.words import WordCounter
 
 Bytes = NDArray[np.uint8]
@@ -75,7 +75,7 @@ def one_byte_each(text: str) -> Bytes:
     """Return a byte for each character; only whitespace has the bytes of whitespace."""
     if text.isascii():
         return np.frombuffer(text.encode(), np.uint8)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
+    codes = code_points(text)
     seen = codes.astype(np.uint8)
     wide = (codes >= _WIDE).nonzero()[0]
     others = codes[wide]

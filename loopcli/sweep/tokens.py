@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
-Codes = NDArray[np.uint8] | NDArray[np.uint32]
+Codes = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 
 SLICE_CHARS = 128
 """A run without whitespace is flushed when it reaches this many characters."""
@@ -134,9 +134,12 @@ def _tokenise_chunk(texts: list[str]) -> list[Tokens]:
 
 
 def code_points(text: str) -> Codes:
-    """The characters of a text as numbers, in a byte each where that holds them."""
+    """The characters of a text as numbers, in as few bytes each as hold them all."""
     if text.isascii():
         return np.frombuffer(text.encode(), np.uint8)
+    data = text.encode("utf-16-le", "surrogatepass")
+    if len(data) == 2 * len(text):  # else some of them take two numbers
+        return np.frombuffer(data, np.dtype("<u2"))
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
 
 
