@@ -37,6 +37,7 @@ class Unpacked:
         self.trouble: str | None = None
 
     def __iter__(self) -> Iterator[bytes]:
+        first = b""
         try:
             first = self._read()
             while first and len(first) < len(ZSTD) and (more := self._read()):
@@ -50,7 +51,7 @@ class Unpacked:
                     yield first
                     first = self._read()
         except OSError as error:
-            self.trouble = f"cannot read on: {error.strerror or error}"
+            self.trouble = f"cannot read{' on' if first else ''}: {error.strerror or error}"
 
     def _read(self) -> bytes:
         return self._read_up_to(_READ_BYTES)

@@ -32,6 +32,8 @@ _ROWS = 150
 _DIALOGUE = 1200
 # Numbered items are alike by nature; eight of them are a list.
 _COUNTER_COPIES = 8
+# However long a unit is whose digits change, so often has it to be copied.
+COUNTED_COPIES = min(_LETTERS_COPIES, _COUNTER_COPIES)
 
 
 class Kind(StrEnum):
@@ -88,6 +90,11 @@ class PeriodConfig(NamedTuple):
     def lowest_counted(self) -> int:
         """The lowest ceiling of a unit whose digits change."""
         return min(_DIALOGUE, self.period_counter)
+
+    @property
+    def judged_from(self) -> tuple[int, ...]:
+        """What decides from when on a stretch needs a kind: equal figures, equal questions."""
+        return self.lowest, self.lowest_counted, self.period_copies
 
     def ceiling(self, kind: Kind, period: int) -> int:
         """Return the copied characters at which a unit of this kind and length is a loop.

@@ -35,14 +35,18 @@ class Tail:
     """Follows the periodic ends of one text; ``feed`` returns the first ceiling that is reached.
 
     ``near`` probes often for short distances, ``far`` (on a multiple of its grid) for long ones.
-    ``least`` is the lowest ceiling that ``judge`` can give: below it nothing needs to be judged.
+    ``least`` is the lowest ceiling that ``judge`` can give, and ``copies`` the fewest periods in
+    one: below both nothing needs to be judged.
     """
 
-    def __init__(self, near: Probe, far: Probe | None, judge: Judge, least: int) -> None:
+    def __init__(
+        self, near: Probe, far: Probe | None, judge: Judge, least: int, copies: int
+    ) -> None:
         self.near = near
         self.far = far or Probe(NEVER, 0, near.reach)
         self.judge = judge
         self.least = least
+        self.copies = copies
         self.keep = 3 * self.far.reach
         self.total = 0
         self.peak: Track | None = None
@@ -60,7 +64,7 @@ class Tail:
         """The next absolute position at which anything can happen."""
         wake = self._next
         for track in self._tracks:
-            due = track.due(self.least)
+            due = track.due(self._least(track))
             if self.total < due < wake:
                 wake = due
         return wake
@@ -223,7 +227,7 @@ class Tail:
         return reached
 
     def _reached(self, track: Track) -> int:
-        if track.tripped or track.copied < (track.ceiling or self.least):
+        if track.tripped or track.copied < (track.ceiling or self._least(track)):
             return 0
         self._judge(track)
         if track.copied < track.ceiling:
@@ -233,6 +237,10 @@ class Tail:
             self.regions.pop()
         self.regions.append(track)
         return max(track.zone + track.ceiling - track.score, track.known)
+
+    def _least(self, track: Track) -> int:
+        """The lowest ceiling that the stretch can have."""
+        return max(self.least, self.copies * len(track.unit))
 
     def _judge(self, track: Track) -> None:
         if not track.ceiling:
@@ -244,7 +252,7 @@ class Tail:
         if track.copied < self.least // NOTABLE:
             return
         if peak is not None:
-            if track.copied * peak.ceiling <= peak.copied * self.least:
+            if track.copied * peak.ceiling <= peak.copied * self._least(track):
                 return  # not even with the lowest ceiling
             self._judge(track)
             if track.copied * peak.ceiling <= peak.copied * track.ceiling:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event, Text
-from loopcli.rules._ceilings import COUNTED, NEVER, PeriodConfig
+from loopcli.rules._ceilings import COUNTED, COUNTED_COPIES, NEVER, PeriodConfig
 from loopcli.rules._probes import COUNTERS, FAR, NEAR, masked
 from loopcli.rules._tail import Hit, Tail
 from loopcli.rules._track import Track, goes_on, readable
@@ -70,8 +70,9 @@ class PeriodRule:
         self._chars = 0
         self._screen = screen
         self._counter = counter or WordCounter()
-        self._exact = Tail(NEAR, FAR, self._judge_exact, self.config.lowest)
-        self._masked = Tail(COUNTERS, None, self._judge_counter, self.config.lowest_counted)
+        lowest, counted = self.config.lowest, self.config.lowest_counted
+        self._exact = Tail(NEAR, FAR, self._judge_exact, lowest, self.config.period_copies)
+        self._masked = Tail(COUNTERS, None, self._judge_counter, counted, COUNTED_COPIES)
         # Small deltas are joined until one of the searches has something to do.
         self._waiting: list[str] = []
         self._wake = min(self._exact.wake, self._masked.wake)
@@ -162,9 +163,11 @@ class PeriodRule:
             self._refresh(at)
             return hit, counted.feed(masked(text))
         hit = exact.feed(text, places.exact)
-        if not places.counters and counted.idle:
-            counted.skip(len(text))
-            self._skipped = True
+        if counted.idle:  # then nothing can come of what is in front of the first place
+            chars = min(places.counters, default=at + len(text) + 1) - 1 - at
+            counted.skip(chars)
+            self._skipped, at, text = True, at + chars, text[chars:]
+        if not text:
             return hit, None
         self._refresh(at)
         return hit, counted.feed(masked(text), places.counters)
@@ -229,13 +232,13 @@ class PeriodRule:
         from loopcli.rules._kinds import kind_of  # slow to import, and seldom needed
 
         kind = kind_of(track.unit, track.before)
-        return kind.value, self.config.ceiling(kind, track.period)
+        return kind.value, self.config.ceiling(kind, len(track.unit))
 
     def _judge_counter(self, track: Track) -> tuple[str, int]:
         from loopcli.rules._kinds import counter_kind
 
         kind = counter_kind(track.unit)
-        return kind.value, self.config.ceiling(kind, track.period)
+        return kind.value, self.config.ceiling(kind, len(track.unit))
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON; ``restore`` continues from it identically."""

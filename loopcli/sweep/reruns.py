@@ -75,7 +75,7 @@ class _PeriodRun:
         nothing = self.outcome.lane is None and not self.outcome.peak
         if nothing and all(one >= other for one, other in zip(config, asked, strict=True)):
             return Outcome(0, config.lowest)
-        if (config.lowest, config.lowest_counted) != (asked.lowest, asked.lowest_counted):
+        if config.judged_from != asked.judged_from:
             return None
         same = all(config.ceiling(*ask) == answer for ask, answer in asked.answers.items())
         return self.outcome if same else None
