@@ -190,9 +190,10 @@ def _judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[_Ju
         for at, rule in enumerate(rules):
             rule.update(event)
             char = rule.peak.char
-            # At once: the text is not kept for long.
-            if char is not None and char != places[at][0]:
-                places[at] = char, text.line(char)
+            # At once: the text is not kept for long. What was the highest while it
+            # lasted may have been too short to be remembered.
+            if char != places[at][0]:
+                places[at] = char, None if char is None else text.line(char)
     return [
         _Judged(
             lane,

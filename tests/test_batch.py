@@ -11,6 +11,7 @@ from helpers import text_event
 
 from loopcli.events import Channel, Lane
 from loopcli.replay import PIECE_CHARS, Lanes, replay
+from loopcli.rules._ceilings import PeriodConfig
 from loopcli.rules.base import Armed
 from loopcli.rules.novelty import NoveltyRule
 from loopcli.rules.period import PeriodRule
@@ -26,13 +27,14 @@ SOURCES = [
 ]
 EVERYWHERE = frozenset(Channel)
 NARROW = SaturationConfig(64, 6, 2, 40, 3000)
+LOW = PeriodConfig(120, 200, 300, 400, 500, 600, 1)
 
 
-def armed(config: SaturationConfig | None = None) -> list[Armed]:
+def armed(config: SaturationConfig | None = None, knobs: PeriodConfig | None = None) -> list[Armed]:
     return [
         Armed(lambda: SaturationRule(config, past_trip=True), frozenset({Channel.CONTENT})),
         Armed(lambda: NoveltyRule(past_trip=True), EVERYWHERE),
-        Armed(lambda: PeriodRule(past_trip=True), EVERYWHERE),
+        Armed(lambda: PeriodRule(knobs, past_trip=True), EVERYWHERE),
     ]
 
 
@@ -55,10 +57,10 @@ def reply(draw: random.Random, most: int) -> str:
     return "".join(parts)[:most]
 
 
-@pytest.mark.parametrize("config", [None, NARROW])
+@pytest.mark.parametrize(("config", "knobs"), [(None, None), (NARROW, LOW)])
 @pytest.mark.parametrize("seed", range(25))
 def test_a_batch_gives_the_rows_that_replays_give(
-    seed: int, config: SaturationConfig | None
+    seed: int, config: SaturationConfig | None, knobs: PeriodConfig | None
 ) -> None:
     draw = random.Random(seed)
     found = []
@@ -70,7 +72,7 @@ def test_a_batch_gives_the_rows_that_replays_give(
         found.append((f"a#{number}", lanes))
     long = draw.randrange(60)
     found[long] = (found[long][0], [(Lane(), reply(draw, 90_000) + SOURCES[0][:PIECE_CHARS])])
-    batch, rows = Batch(armed(config)), []
+    batch, rows = Batch(armed(config, knobs)), []
     for ident, lanes in found:
         cut = draw.randrange(1, 3000)
         pieces = [(lane, iter([text[:cut], text[cut:]])) for lane, text in lanes]
@@ -80,7 +82,7 @@ def test_a_batch_gives_the_rows_that_replays_give(
         row
         for ident, lanes in found
         for row in replay(
-            ident, [(lane, [text]) for lane, text in lanes], armed(config), "clean", 7
+            ident, [(lane, [text]) for lane, text in lanes], armed(config, knobs), "clean", 7
         )
     ]
     assert rows == want
@@ -103,6 +105,34 @@ def test_ordinary_replies_are_not_replayed(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(replayed) < len(texts) / 3
 
 
+WORDS = "".join(f"{draw:x} " for draw in random.Random(1).choices(range(1 << 40), k=400))
+
+
+def twice(size: int) -> str:
+    """A text that ends in its second copy of so much, of which a place for a probe sees 128."""
+    return WORDS[: 1900 - 200 - size] + WORDS[-size:] + WORDS[2000:2200] + WORDS[-size:]
+
+
+@pytest.mark.parametrize(
+    ("text", "replays"),
+    [
+        (twice(200) + WORDS[:900], 0),  # over before it could matter
+        (twice(200), 1),  # it may go on
+        (twice(300) + WORDS[:900], 1),  # long enough to be noted
+    ],
+)
+def test_what_is_copied_once_and_over_needs_no_replay(
+    text: str, replays: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replayed: list[object] = []
+    real = Batch._replay
+    monkeypatch.setattr(Batch, "_replay", lambda *args: replayed.append(args) or real(*args))
+    batch = Batch(armed()[2:])
+    batch.take("a#1", [(Lane(), [text])], None, None)
+    assert batch.flush() == replay("a#1", [(Lane(), [text])], armed()[2:])
+    assert len(replayed) == replays
+
+
 @pytest.mark.parametrize("lanes", [[], [(Lane(), [])], [(Lane(), ["Yes."])]])
 def test_the_shortest_replies_do_not_pile_up(lanes: Lanes) -> None:
     batch, count = Batch(armed()), 5_000
@@ -120,9 +150,10 @@ def test_a_screened_period_rule_gives_what_it_gives_without(
 ) -> None:
     monkeypatch.setattr(copies, "_LEAST_CHARS", 0)
     draw = random.Random(seed)
+    knobs = LOW if seed % 2 else PeriodConfig()
     text = "".join(reply(draw, 60_000) for _ in range(4))
-    screened = PeriodRule(past_trip=True, screen=Copies(), counter=NumpyCounter(Eyes()))
-    plain = PeriodRule(past_trip=True)
+    screened = PeriodRule(knobs, past_trip=True, screen=Copies(), counter=NumpyCounter(Eyes()))
+    plain = PeriodRule(knobs, past_trip=True)
     at = 0
     while at < len(text):
         piece = text[at : at + draw.choice([1, 50, 3000, 20_000, PIECE_CHARS])]
@@ -133,7 +164,7 @@ def test_a_screened_period_rule_gives_what_it_gives_without(
     assert screened.verdict == plain.verdict
     assert screened.regions == plain.regions
     assert (screened.words, screened.chars) == (plain.words, plain.chars)
-    restored = PeriodRule(past_trip=True)
+    restored = PeriodRule(knobs, past_trip=True)
     restored.restore(screened.snapshot())
     for rule in (restored, plain):
         rule.update(text_event(text[-3000:]))

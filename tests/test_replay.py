@@ -16,7 +16,9 @@ from loopcli import gates
 from loopcli import replay as replay_module
 from loopcli.events import Channel, Lane
 from loopcli.replay import Row, replay
+from loopcli.rules._ceilings import PeriodConfig
 from loopcli.rules.base import Armed
+from loopcli.rules.period import PeriodRule
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
 from loopcli.trace import trace
 
@@ -78,6 +80,15 @@ def test_a_line_from_before_what_is_kept() -> None:
         # A second, longer run takes so long to overtake that its beginning is gone.
         row = one([VOID * 2000 + words + VOID * 2500])
     assert (row.peak > 4000, row.peak_line) == (True, None)
+
+
+def test_what_was_highest_only_while_it_lasted_has_no_line() -> None:
+    text = "one line\n" * 3 + "x" * 260 + "".join(f"{number:x} " for number in range(99))
+    lengths = PeriodConfig()._replace(period_letters=3000, period_signs=3000)
+    armed = [Armed(partial(PeriodRule, lengths, past_trip=True), frozenset(Channel))]
+    whole = replay("a#1", [(Lane(), [text])], armed)
+    assert whole[0].peak_char is None
+    assert replay("a#1", [(Lane(), [text[:280], text[280:]])], armed) == whole
 
 
 def test_the_highest_lane_and_the_first_trip() -> None:
