@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -148,4 +149,7 @@ def _joined(pieces: Iterable[str]) -> str | None:
 
 def worker(plan: Plan) -> Worker:
     """Return what does the work of ``plan``."""
+    # What numpy multiplies matrices with would start a thread for each core, and
+    # keep all of them busy with waiting for a tenth of a second. None is multiplied.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return Replayer(plan) if plan.grid is None else Sweeper(plan)

@@ -8,7 +8,7 @@ replayed as ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -53,12 +53,13 @@ class Reply(NamedTuple):
 class Glance(NamedTuple):
     """What is known of texts: their size, and in which of them a kind of rule may find something.
 
-    A kind that is not named may find something in any.
+    A kind that is not named may find something in any. ``places`` are where the period rule may.
     """
 
     words: list[int]  # the complete ones
     chars: list[int]
-    unsure: Mapping[type[Rule], set[int]]
+    unsure: Mapping[type[Rule], Collection[int]]
+    places: Mapping[int, Places]
 
 
 class Batch:
@@ -91,23 +92,31 @@ class Batch:
         """Return the rows of all that waited."""
         waiting, self._waiting, self._chars = self._waiting, [], 0
         texts = ["".join(pieces) for found in waiting for _, pieces in found.lanes]
-        glance = self._look(texts) if texts else Glance([], [], {})
+        glance = self._look(texts) if texts else Glance([], [], {}, {})
         rows: list[Row] = []
         at = 0  # the texts before those of a reply
         for found in waiting:
-            rows += self._rows(found, glance, at)
+            rows += self._rows(found, texts, glance, at)
             at += len(found.lanes)
         return rows
 
-    def _rows(self, found: Reply, glance: Glance, at: int) -> Iterator[Row]:
-        """Yield a row for each rule, in their order."""
-        calm = [
-            self._calm_row(found, glance, at, arm, rule)
-            for arm, rule in zip(self._armed, self._rules, strict=True)
-        ]
-        # For a short text to be screened costs more than it saves.
-        left = [arm for arm, row in zip(self._plain, calm, strict=True) if row is None]
-        replayed = iter(self._replay(found, left) if left else ())
+    def _rows(self, found: Reply, texts: Sequence[str], glance: Glance, at: int) -> Iterator[Row]:
+        """Yield a row for each rule, in their order; the reply's texts begin at ``at``."""
+        calm: list[Row | None] = []
+        left: list[Armed] = []
+        for arm, rule in zip(self._plain, self._rules, strict=True):
+            calm.append(self._calm_row(found, glance, at, arm, rule))
+            if calm[-1] is not None:
+                continue
+            if isinstance(rule, PeriodRule) and len(found.lanes) == 1:
+                arm = arm._replace(make=_searching(rule.config, glance.places[at]))
+            left.append(arm)
+        replayed: Iterator[Row] = iter(())
+        if left:
+            lanes = [
+                (lane, [text]) for (lane, _), text in zip(found.lanes, texts[at:], strict=False)
+            ]
+            replayed = iter(self._replay(found._replace(lanes=lanes), left))
         for row in calm:
             yield next(replayed) if row is None else row
 
@@ -146,12 +155,13 @@ class Batch:
         sight = sight_of(joined)
         first = np.searchsorted(sight.starts, begins)
         words = np.searchsorted(sight.stops, begins + sizes, side="right") - first
-        unsure = {SaturationRule: self._crowded(sight, first, texts), PeriodRule: set[int]()}
+        crowded, copied = self._crowded(sight, first, texts), {}
         if self._period is not None:
             for owner, places in _places(sight, begins, sizes, widths):
                 if _matters(texts[owner], places, self._period):
-                    unsure[PeriodRule].add(owner)
-        return Glance(words.tolist(), sizes.tolist(), unsure)
+                    copied[owner] = places
+        unsure = {SaturationRule: crowded, PeriodRule: copied}
+        return Glance(words.tolist(), sizes.tolist(), unsure, copied)
 
     def _crowded(self, sight: Sight, first: Ints, texts: Sequence[str]) -> set[int]:
         """Return the texts in which a window may be saturated, or the backstop reached."""
@@ -207,6 +217,11 @@ def _places(sight: Sight, begins: Ints, sizes: Ints, widths: Ints) -> Iterator[t
             found.setdefault(owner, (set(), set()))[kind].add(at)
     for owner, sets in found.items():
         yield owner, Places(*sets)
+
+
+def _searching(config: PeriodConfig, places: Places) -> Callable[[], PeriodRule]:
+    """Return what makes a rule that knows where to search the one text that it will judge."""
+    return lambda: PeriodRule(config, past_trip=True, screen=lambda *_: places)
 
 
 def _matters(text: str, places: Places, config: PeriodConfig) -> bool:
