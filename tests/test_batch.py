@@ -27,6 +27,7 @@ SOURCES = [
 ]
 EVERYWHERE = frozenset(Channel)
 NARROW = SaturationConfig(64, 6, 2, 40, 3000)
+WIDE = SaturationConfig(10**12, 20, 3, 40, 0)
 LOW = PeriodConfig(120, 200, 300, 400, 500, 600, 1)
 
 
@@ -57,7 +58,7 @@ def reply(draw: random.Random, most: int) -> str:
     return "".join(parts)[:most]
 
 
-@pytest.mark.parametrize(("config", "knobs"), [(None, None), (NARROW, LOW)])
+@pytest.mark.parametrize(("config", "knobs"), [(None, None), (NARROW, LOW), (WIDE, None)])
 @pytest.mark.parametrize("seed", range(25))
 def test_a_batch_gives_the_rows_that_replays_give(
     seed: int, config: SaturationConfig | None, knobs: PeriodConfig | None

@@ -73,7 +73,7 @@ def outcome(rule: SaturationRule) -> tuple[int, int, object, Verdict | None, dic
 def test_ordinary_text_gives_what_it_gives_without(seed: int) -> None:
     draw = random.Random(seed)
     text = ordinary(draw)
-    widths = [16, 64, 256, 300]
+    widths = [16, 64, 256, 300, 20_000, 10**12]
     config = SaturationConfig(
         draw.choice(widths), draw.choice([3, 8, 32]), draw.choice([1, 2, 3]), draw.choice([0, 300])
     )

@@ -168,10 +168,11 @@ class Batch:
         config = self._saturation
         if config is None:
             return set()
-        width, limit = config.window_words, config.max_response_chars
+        limit = config.max_response_chars
         found = {at for at, text in enumerate(texts) if len(text) > limit} if limit else set()
         keys = word_keys(sight)
-        # No window reaches from one text into the next.
+        # No window reaches from one text into the next, nor is it wider than all of them.
+        width = min(config.window_words, len(keys))
         apart = width * np.arange(len(texts))
         edges = np.append(first, len(keys))
         places = np.arange(len(keys)) + np.repeat(apart, np.diff(edges))

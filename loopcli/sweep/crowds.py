@@ -40,6 +40,7 @@ def crowds(keys: Keys, places: Ints, width: int, over: int, breadth: int) -> lis
     """
     if not len(keys):
         return []
+    width = min(width, int(places[-1] - places[0]) + 1)  # a wider window holds no more
     # One number for a key and a place: sorted, equal keys stand together, in order.
     order: NDArray[np.unsignedinteger]
     if places[-1] + width < 1 << 16:
