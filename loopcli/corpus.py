@@ -116,7 +116,7 @@ def _listed(source: str) -> Iterator[str | Trouble]:
                 *whole, rest = (rest + data).split(b"\0")
                 yield from (os.fsdecode(path) for path in whole)
     except OSError as error:
-        yield Trouble(source, "", _reason(error))
+        yield Trouble(STDIN_NAME if source == STDIN else source, "", _reason(error))
     if rest:
         yield os.fsdecode(rest)
 

@@ -13,8 +13,10 @@ Rules of this file:
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
@@ -152,11 +154,20 @@ class Crew(Generic[T, R]):
             worker.process.join()
 
 
+def _end_with_parent() -> None:
+    """End this process when its parent has, in the middle of a task and with its output closed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _serve(make: Callable[[], Work[T, R]], pipe: Connection, others: list[Connection]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for other in others:
         other.close()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     work = make()
     try:
         while (task := pipe.recv()) is not None:

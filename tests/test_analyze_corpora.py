@@ -231,6 +231,28 @@ def test_a_worker_that_dies_takes_one_file_with_it(many: Path) -> None:
     assert len(found.stdout.splitlines()) == 299
 
 
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_workers_end_with_their_parent(by: signal.Signals, tmp_path: Path) -> None:
+    for name in "ab":  # pipes that nobody writes to: no worker gets done by itself
+        os.mkfifo(tmp_path / name)
+    with subprocess.Popen(
+        [*COMMAND, "--jobs", "2", "a", "b"],
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as child:
+        time.sleep(2)
+        child.send_signal(by)
+        try:
+            out, _ = child.communicate(timeout=PATIENCE)  # it ends when nobody holds it open
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+    assert (child.returncode, out) == (-by, b"")
+
+
 # --- Interruption --------------------------------------------------------------------------------
 
 
