@@ -240,15 +240,15 @@ def read(file: File, settings: Settings = _AS_IT_COMES) -> Iterator[Transcript |
     stdin = file.path == STDIN
     try:
         # What `open` does besides costs as much as reading a short file.
-        number = 0 if stdin else os.open(file.path, os.O_RDONLY)
+        source = 0 if stdin else os.open(file.path, os.O_RDONLY)
         try:
-            unpacked = Unpacked(partial(os.read, number))
+            unpacked = Unpacked(partial(os.read, source))
             yield from _transcripts(unpacked, name, file.named, settings)
             if unpacked.trouble:
                 yield Trouble(name, "", unpacked.trouble)
         finally:
             if not stdin:
-                os.close(number)
+                os.close(source)
     except OSError as error:
         yield Trouble(name, "", _reason(error))
     except RecursionError as error:

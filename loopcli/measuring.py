@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from loopcli import corpus
@@ -147,9 +148,18 @@ def _joined(pieces: Iterable[str]) -> str | None:
     return "".join(held)
 
 
+def numpy_works() -> bool:
+    """Tell whether numpy can be imported; one that is broken is as good as none."""
+    # What it multiplies matrices with would start a thread for each core, and keep
+    # all of them busy with waiting for a tenth of a second. None is multiplied.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        import_module("numpy")
+    except ImportError:
+        return False
+    return True
+
+
 def worker(plan: Plan) -> Worker:
     """Return what does the work of ``plan``."""
-    # What numpy multiplies matrices with would start a thread for each core, and
-    # keep all of them busy with waiting for a tenth of a second. None is multiplied.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return Replayer(plan) if plan.grid is None else Sweeper(plan)

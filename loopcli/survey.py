@@ -11,11 +11,10 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from loopcli.corpus import STDIN, File, Trouble
-from loopcli.measuring import Item, Plan, Seen, Task, Worker, worker
+from loopcli.measuring import Item, Plan, Seen, Task, Worker, numpy_works, worker
 from loopcli.replay import Row
 from loopcli.status import Status
 
@@ -82,7 +81,7 @@ class Survey:
         self.total = sum(isinstance(item, File) for item in found)
         tasks, size = _tasks(found)
         jobs = self._jobs or (_cores() if size > _WORTH_PROCESSES else 1)
-        if size > _WORTH_NUMPY and find_spec("numpy") is not None:
+        if self._plan.grid is None and size > _WORTH_NUMPY and numpy_works():
             self._plan = self._plan._replace(screened=True)
         jobs = min(jobs, sum(not isinstance(task, Trouble) for task in tasks))
         tick(0, self.total)

@@ -347,11 +347,13 @@ def test_a_report_imports_what_it_needs(args: list[str], absent: set[str]) -> No
     assert absent & set(loaded) == set()
 
 
-def test_a_sweep_without_numpy_says_what_is_missing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "numpy", ["sys.modules['numpy'] = None", "sys.path.insert(0, 'broken')"], ids=["none", "broken"]
+)
+def test_a_sweep_without_numpy_says_what_is_missing(numpy: str, tmp_path: Path) -> None:
+    without_numpy(tmp_path / "broken")
     program = (
-        "import sys; from importlib import util\n"
-        "found = util.find_spec\n"
-        "util.find_spec = lambda name: None if name == 'numpy' else found(name)\n"
+        f"import sys; {numpy}\n"
         "from loopcli.cli import main\n"
         "sys.exit(main(['analyze', '--suggest', '.']))"
     )
@@ -361,3 +363,32 @@ def test_a_sweep_without_numpy_says_what_is_missing(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "pip install 'loopcheck[sweep]'" in done.stderr
+
+
+def test_a_large_corpus_needs_no_numpy_that_works(many: Path) -> None:
+    without_numpy(many / "broken")
+    program = (
+        "import sys\n"
+        "from loopcli import survey; survey._WORTH_NUMPY = 0\n"
+        "from loopcli.cli import main\n"
+        "sys.exit(main(['analyze', '--jobs', sys.argv[1], '--format', 'jsonl', 'loop', 'clean']))"
+    )
+    found = []
+    for jobs, path in (("1", ""), ("1", "broken"), ("2", "broken")):
+        done = subprocess.run(
+            [sys.executable, "-c", program, jobs],
+            cwd=many,
+            env=environment() | {"PYTHONPATH": os.pathsep.join(filter(None, [path, str(ROOT)]))},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        found.append(done.stdout)
+    assert found[0] == found[1] == found[2] != ""
+
+
+def without_numpy(folder: Path) -> None:
+    """Put a numpy into a folder that was built for something else."""
+    (folder / "numpy").mkdir(parents=True)
+    (folder / "numpy" / "__init__.py").write_text("raise ImportError('another Python')\n")

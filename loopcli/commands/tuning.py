@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 from loopcli.attempts import counted
 from loopcli.commands.request import Request, Teller
 from loopcli.errors import ConfigError
+from loopcli.measuring import numpy_works
 from loopcli.output import records, tuning
 from loopcli.output.table import table, unshown
 from loopcli.status import Status
@@ -44,7 +44,7 @@ def _grid(request: Request) -> Grid | RuleGrid:
     items, now = request.sweep or ITEMS[request.swept], _now(request)
     if not isinstance(now, Knobs):
         return RuleGrid.from_items(items, now)
-    if find_spec("numpy") is None:
+    if not numpy_works():
         raise ConfigError("--sweep and --suggest need numpy: pip install 'loopcheck[sweep]'")
     return Grid.from_items(items, now)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from loopcli.events import Event, Lane, Text
 from loopcli.readers.text import TextReader
@@ -25,10 +24,9 @@ def lazily(texts: Iterator[str]) -> Iterator[Found]:
 
 def _decoded(pieces: Iterable[bytes]) -> Iterator[str]:
     reader = TextReader()
-    for piece in chain(pieces, [None]):
-        for event in reader.close() if piece is None else reader.feed(piece):
-            if isinstance(event, Text):
-                yield event.text
+    for piece in pieces:
+        yield from texts_of(reader.feed(piece))
+    yield from texts_of(reader.close())
 
 
 def texts_of(events: Iterable[Event]) -> Iterator[str]:
