@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from loopcli.events import HttpHead, Meta
 from loopcli.status import RunStatus
+from loopcli.wording import counted
 
 # The statuses under which a server says how long to stay away.
 _HEED_RETRY_AFTER = frozenset({429, 503})
@@ -176,15 +177,6 @@ class Attempts:
                 self.last.cause
             )
         return start + self.last.cause
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number with what it counts.
-
-    >>> counted(1, "word"), counted(2, "word")
-    ('1 word', '2 words')
-    """
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def ask(

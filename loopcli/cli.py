@@ -15,12 +15,13 @@ from loopcli.commands.filter import Filter, FilterSettings
 from loopcli.detector import Detector
 from loopcli.errors import ConfigError
 from loopcli.output.base import Renderer
-from loopcli.output.text import TextRenderer, escaped
+from loopcli.output.text import TextRenderer
 from loopcli.readers.auto import reader
 from loopcli.rules import table
 from loopcli.status import RunStatus, Status
 from loopcli.stdio import SIGINT, SIGPIPE, die_by, open_report
 from loopcli.watch import Watch
+from loopcli.wording import escaped
 
 if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from loopcli.readers.base import parse
+from loopcli.lenient_json import parse
 
 Record = Mapping[str, Any]
 

@@ -7,13 +7,14 @@ import signal
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from loopcli.attempts import Kind, Outcome, counted
+from loopcli.attempts import Kind, Outcome
 from loopcli.child import Child
 from loopcli.events import Channel, Event, HttpHead, Note, Restart, Text
 from loopcli.signals import Signals
 from loopcli.status import RunStatus
 from loopcli.stdio import IdleError, Limits, Output, TimeLimitError
 from loopcli.watch import End, Ruling, Story, Watch
+from loopcli.wording import counted
 
 STDOUT = 1
 # How many bytes of an output that is not printed are told in its place. gg's figure.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from loopcli import records
-from loopcli.attempts import Attempts, ask, counted
+from loopcli.attempts import Attempts, ask
 from loopcli.journal import Journal, Previous, Record
 from loopcli.launch import Launch, StartError
 from loopcli.price import Abandoned, Fetch, look_up
@@ -15,6 +15,7 @@ from loopcli.records import Turn
 from loopcli.signals import SignalledError, Signals
 from loopcli.status import RunStatus
 from loopcli.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by
+from loopcli.wording import counted
 
 
 class Teller(Protocol):

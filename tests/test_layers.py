@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = {
     "nouns": {"", "events", "verdicts", "errors", "status"},
-    "measures": {"words", "window", "jsonc"},
+    "measures": {"words", "window", "jsonc", "wording", "lenient_json"},
     "readers": {"readers"},
     "rules": {"rules"},
     "composition": {

@@ -11,9 +11,9 @@ from loopcli import config, options, profiles
 from loopcli.arming import Arming, settle
 from loopcli.commands.printing import printed_lines
 from loopcli.output.lines import Lines
-from loopcli.output.text import escaped
 from loopcli.rules import table
 from loopcli.rules.saturation import NAME as SATURATION
+from loopcli.wording import escaped
 
 
 @click.command("config", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})

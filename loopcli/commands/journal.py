@@ -12,9 +12,9 @@ from click.core import ParameterSource
 from loopcli import journal, options
 from loopcli.commands.printing import printed_lines
 from loopcli.output.lines import Lines
-from loopcli.output.text import escaped
 from loopcli.rollup import BY, Rollup
 from loopcli.status import Status
+from loopcli.wording import escaped
 
 
 @click.command("journal", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})

@@ -10,9 +10,9 @@ from loopcli import corpus
 from loopcli.commands.request import Request, Teller
 from loopcli.corpus import STDIN, STDIN_NAME, File, Trouble
 from loopcli.output.chart import chart
-from loopcli.output.text import escaped
 from loopcli.status import Status, worst
 from loopcli.trace import trace
+from loopcli.wording import escaped
 
 _WIDEST = 100
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopcli.attempts import counted
 from loopcli.commands.request import Request, Teller
 from loopcli.errors import ConfigError
 from loopcli.measuring import numpy_works
@@ -15,6 +14,7 @@ from loopcli.survey import Survey
 from loopcli.sweep.grid import Grid, Knobs, RuleGrid, parse_sweep
 from loopcli.sweep.rows import Combination, Label, Row, Rows
 from loopcli.sweep.suggest import ITEMS, Suggestion, suggest
+from loopcli.wording import counted
 
 
 def run(request: Request) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from loopcli.output.text import shown
 from loopcli.trace import Point, Trace
+from loopcli.wording import shown
 
 _ROWS = 8
 _BLOCKS = " ▁▂▃▄▅▆▇█"

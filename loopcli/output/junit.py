@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from loopcli.gates import Failure
-from loopcli.output.records import spelled
 from loopcli.replay import Row
+from loopcli.wording import spelled
 
 # What XML 1.0 cannot hold, not even as a reference.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

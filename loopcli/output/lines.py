@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TextIO
 
-from loopcli.output.text import escaped
+from loopcli.wording import escaped
 
 
 class Lines:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from loopcli.replay import Place, Row
+from loopcli.wording import clean, spelled
 
 Record = Mapping[str, Any]
 
@@ -39,16 +40,6 @@ def _region(place: Place) -> dict[str, Any]:
         "unit_kind": kind,
         **region,
     }
-
-
-def clean(text: str) -> str:
-    """Return a reply's text as UTF-8 can hold it; what it cannot is ``?``."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def spelled(text: str) -> str:
-    """Return an id or a message with odd bytes of a path spelled out, as on standard error."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def json_document(document: Record) -> bytes:

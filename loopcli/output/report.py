@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from loopcli import gates
-from loopcli.attempts import counted
 from loopcli.gates import Failure
 from loopcli.output import records
 from loopcli.output.records import ROW_FIELDS, row_record
 from loopcli.output.table import UNDEFINED, figure, row_columns, table, unshown
-from loopcli.output.text import escaped, shown
 from loopcli.replay import ENDED, Row
 from loopcli.scoring import Estimate, Score, score
+from loopcli.wording import counted, escaped, shown, spelled
 
 _LABELS = ("clean", "loop", None)
 # Of one reply, in a table; the formats for machines have all of them.
@@ -54,13 +53,13 @@ class Report(NamedTuple):
         return {
             "transcripts": list(map(row_record, self._picked(shown))),
             "totals": self._totals(),
-            "troubles": list(map(records.spelled, self.troubles)),
+            "troubles": list(map(spelled, self.troubles)),
             "failures": [
                 {
-                    "id": records.spelled(failure.id),
+                    "id": spelled(failure.id),
                     "gate": failure.gate,
                     "rule": failure.rule or None,
-                    "message": records.spelled(failure.message),
+                    "message": spelled(failure.message),
                 }
                 for failure in self.failures
             ],

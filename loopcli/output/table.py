@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from loopcli.attempts import counted
 from loopcli.output.records import Record
-from loopcli.output.text import escaped, shown
 from loopcli.replay import ENDED
+from loopcli.wording import counted, escaped, shown
 
 UNDEFINED = "n/a"
 # Offending words that a table names, and how long each may be there.

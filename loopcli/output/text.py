@@ -9,28 +9,9 @@ from loopcli.output.base import Summary
 from loopcli.status import Status
 from loopcli.verdicts import Peak
 from loopcli.watch import Ruling
+from loopcli.wording import escaped, shown
 
 _RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[33m", "\x1b[0m"
-# What a peer wrote is shown this long and no longer.
-_MAX_SHOWN = 40
-_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-
-
-def shown(text: str, limit: int = _MAX_SHOWN) -> str:
-    """Return a peer's text quoted, escaped and shortened, safe for a terminal.
-
-    >>> print(shown("a\\x1b[2Jb"))
-    "a\\u001b[2Jb"
-    """
-    short = text if len(text) <= limit else text[: limit - 1] + "…"
-    return '"' + escaped(short.replace("\\", "\\\\").replace('"', '\\"')) + '"'
-
-
-def escaped(text: str) -> str:
-    """Return a peer's text with everything that is not printable spelled out."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else _ESCAPES.get(c, f"\\u{ord(c):04x}") for c in text)
 
 
 class TextRenderer:

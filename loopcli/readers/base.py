@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from loopcli.errors import reason
 from loopcli.events import Event, Meta
 from loopcli.readers.collector import Collector
 
@@ -86,36 +85,6 @@ class WholeDocuments:
     """A dialect that wants every document as it is."""
 
     loads = staticmethod(orjson.loads)
-
-
-def parse(raw: bytes) -> Any:
-    """Return the document that ``raw`` is; raises ``ValueError`` if it is none.
-
-    orjson refuses lone surrogates and NaN, which models and servers do send;
-    the standard library takes them.
-    """
-    try:
-        return orjson.loads(raw)
-    except ValueError:
-        import json  # slow to import and seldom needed
-
-        try:
-            return json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(reason(error)) from error
-
-
-def dump(doc: object) -> str:
-    """Return a document as JSON text, whatever ``parse`` let in."""
-    try:
-        return orjson.dumps(doc).decode("utf-8")
-    except (TypeError, ValueError):
-        import json
-
-        try:
-            return json.dumps(doc, separators=(",", ":"))
-        except (TypeError, ValueError, RecursionError):
-            return "{}"
 
 
 def string(value: object) -> str:

@@ -7,8 +7,8 @@ the call itself follows when the reply is over.
 from __future__ import annotations
 
 from loopcli.events import Channel, Lane, ToolCall, ToolStart
+from loopcli.lenient_json import dump
 from loopcli.readers.arguments import Unescaper
-from loopcli.readers.base import dump
 from loopcli.readers.collector import Collector
 
 # Arguments are kept whole for whoever wants the call; no call is this long

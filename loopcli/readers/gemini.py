@@ -19,16 +19,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Finish, Lane, Usage
-from loopcli.readers.base import (
-    Described,
-    Frame,
-    WholeDocuments,
-    dump,
-    member,
-    number,
-    objects,
-    string,
-)
+from loopcli.lenient_json import dump
+from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
 from loopcli.readers.trouble import ordinary

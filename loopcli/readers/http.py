@@ -18,7 +18,8 @@ import re
 from collections.abc import Callable
 
 from loopcli.events import Event, HttpHead, UpstreamError
-from loopcli.readers.base import Origin, Reader, parse
+from loopcli.lenient_json import parse
+from loopcli.readers.base import Origin, Reader
 from loopcli.readers.guess import STATUS_LINE, maybe_status_line
 from loopcli.readers.probe import Choice, Probe
 from loopcli.readers.trouble import lone_error, upstream_error

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 
 from loopcli.events import Event
-from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
+from loopcli.lenient_json import parse
+from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
 from loopcli.readers.collector import Collector
 from loopcli.readers.lines import Line, LineSplitter
 from loopcli.readers.trouble import is_prose

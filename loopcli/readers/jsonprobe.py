@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
+from loopcli.lenient_json import parse
 from loopcli.readers import dialects
-from loopcli.readers.base import MAX_FRAME_BYTES, Origin, Reader, parse
+from loopcli.readers.base import MAX_FRAME_BYTES, Origin, Reader
 from loopcli.readers.dialects import Wanted
 from loopcli.readers.foreign import (
     RefusingReader,

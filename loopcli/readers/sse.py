@@ -28,7 +28,8 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event
-from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin, parse
+from loopcli.lenient_json import parse
+from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
 from loopcli.readers.collector import Collector
 from loopcli.readers.lines import BOM, Line, LineSplitter
 

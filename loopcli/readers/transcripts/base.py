@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from loopcli.events import Lane
-from loopcli.readers.base import parse
+from loopcli.lenient_json import parse
 from loopcli.readers.lines import BOM
 from loopcli.status import Status
 

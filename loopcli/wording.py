@@ -1,0 +1,46 @@
+"""Small pieces of wording that messages, reports and errors share."""
+
+from __future__ import annotations
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number with what it counts.
+
+    >>> counted(1, "word"), counted(2, "word")
+    ('1 word', '2 words')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+# What a peer wrote is shown this long and no longer.
+_MAX_SHOWN = 40
+
+
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def shown(text: str, limit: int = _MAX_SHOWN) -> str:
+    """Return a peer's text quoted, escaped and shortened, safe for a terminal.
+
+    >>> print(shown("a\\x1b[2Jb"))
+    "a\\u001b[2Jb"
+    """
+    short = text if len(text) <= limit else text[: limit - 1] + "…"
+    return '"' + escaped(short.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def escaped(text: str) -> str:
+    """Return a peer's text with everything that is not printable spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _ESCAPES.get(c, f"\\u{ord(c):04x}") for c in text)
+
+
+def clean(text: str) -> str:
+    """Return a reply's text as UTF-8 can hold it; what it cannot is ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def spelled(text: str) -> str:
+    """Return an id or a message with odd bytes of a path spelled out, as on standard error."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
