@@ -149,13 +149,13 @@ def _listed(text: str) -> tuple[str, ...]:
 def _maker(name: str, configs: Configs, past_trip: bool) -> Callable[[], Rule]:
     # Imported when armed: start-up is paid by every pipeline.
     if name == "period":
-        from loopcli.rules.period import PeriodRule
+        from loopcli.rules.period.rule import PeriodRule
 
         return partial(PeriodRule, configs.period, past_trip=past_trip)
     if name == "novelty":
-        from loopcli.rules.novelty import NoveltyRule
+        from loopcli.rules.novelty.rule import NoveltyRule
 
         return partial(NoveltyRule, configs.novelty, past_trip=past_trip)
-    from loopcli.rules.saturation import SaturationRule
+    from loopcli.rules.saturation.rule import SaturationRule
 
     return partial(SaturationRule, configs.saturation, past_trip=past_trip)

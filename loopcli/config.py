@@ -24,7 +24,7 @@ from loopcli.arming import Base, chosen_channels, chosen_rules
 from loopcli.errors import ConfigError, reason
 from loopcli.profiles import Profile
 from loopcli.rules import table
-from loopcli.rules.saturation import NAME as SATURATION
+from loopcli.rules.saturation.rule import NAME as SATURATION
 
 _LISTS = ("rules", "watch")
 

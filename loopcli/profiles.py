@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from loopcli import jsonc
 from loopcli.errors import ConfigError
 from loopcli.rules import table
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationConfig
 
 BLOCK = "loopDetection"
 _LISTS = ("agents", "profiles")

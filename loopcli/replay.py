@@ -96,8 +96,8 @@ def replay(
 ) -> list[Row]:
     """Return a row for each armed rule, in their order.
 
-    >>> from loopcli.rules.saturation import SaturationConfig, SaturationRule
     >>> from loopcli.events import Channel
+    >>> from loopcli.rules.saturation.rule import SaturationRule
     >>> armed = [Armed(lambda: SaturationRule(past_trip=True), frozenset(Channel))]
     >>> row, = replay("a#1", [(Lane(), ["void 0;\\n" * 2000])], armed)
     >>> row.peak, row.margin, row.peak_line, row.trip_word, row.trip_char

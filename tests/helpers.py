@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from loopcli.events import EventMarks, Lane, Text
 from loopcli.rules.base import Rule
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 from loopcli.verdicts import Peak, Verdict
 
 

@@ -15,7 +15,7 @@ from loopcli.detector import Detector
 from loopcli.events import HttpHead, Meta
 from loopcli.launch import Launch, LaunchSettings
 from loopcli.readers.auto import reader
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationConfig
 from loopcli.rules.table import Configs
 from loopcli.signals import Signals
 from loopcli.status import RunStatus

@@ -11,11 +11,11 @@ from helpers import text_event
 
 from loopcli.events import Channel, Lane
 from loopcli.replay import PIECE_CHARS, Lanes, replay
-from loopcli.rules._ceilings import PeriodConfig
 from loopcli.rules.base import Armed
-from loopcli.rules.novelty import NoveltyRule
-from loopcli.rules.period import PeriodRule
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.novelty.rule import NoveltyRule
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.period.rule import PeriodRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 from loopcli.sweep import copies
 from loopcli.sweep.batch import Batch
 from loopcli.sweep.copies import Copies

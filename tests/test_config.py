@@ -13,8 +13,9 @@ from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.output import tuning
 from loopcli.rules import table
-from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.saturation.rule import SaturationConfig
 from loopcli.rules.table import Configs
 from loopcli.sweep.grid import Knobs
 

@@ -19,7 +19,7 @@ from test_period import loopy
 
 from fixtures.shapes import code_block, grid, prose
 from loopcli.replay import ENDED, LOOP
-from loopcli.rules.period import PeriodConfig, PeriodRule
+from loopcli.rules.period.rule import PeriodConfig, PeriodRule
 from loopcli.verdicts import Region
 
 STATUS = "".join("| gate | open |\n" for _ in range(900))

@@ -684,7 +684,7 @@ def test_usage_that_orjson_cannot_write() -> None:
 def test_a_bug_in_a_rule_costs_one_message_and_no_byte(place: str) -> None:
     program = (
         "import sys\n"
-        "from loopcli.rules.saturation import SaturationRule\n"
+        "from loopcli.rules.saturation.rule import SaturationRule\n"
         "def broken(self, *_): raise KeyError('boom')\n"
         f"SaturationRule.{place} = broken\n"
         "from loopcli.__main__ import entry; entry()"

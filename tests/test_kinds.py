@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopcli.rules._kinds import counter_kind, kind_of
+from loopcli.rules.period.kinds import counter_kind, kind_of
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = {
     "nouns": {"", "events", "verdicts", "errors", "status"},
-    "measures": {"words", "window", "jsonc", "wording", "lenient_json"},
+    "measures": {"words", "jsonc", "wording", "lenient_json"},
     "readers": {"readers"},
     "rules": {"rules"},
     "composition": {
@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "rules": {"nouns", "measures", "rules"},
     "composition": {"nouns", "measures", "readers", "rules", "composition"},
     "world": {"nouns", "measures", "readers", "rules", "composition", "world"},
-    "faces": {"nouns", "composition", "faces"},
+    "faces": {"nouns", "measures", "composition", "faces"},
     "commands": set(LAYERS),
 }
 PURE = {"nouns", "measures", "readers", "rules", "composition"}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from samples import QUIET
 
 from fixtures.shapes import Shape, bag, prose, sentence, shapes
-from loopcli.rules import novelty
-from loopcli.rules.novelty import NoveltyConfig, NoveltyRule
+from loopcli.rules.novelty import rule as novelty
+from loopcli.rules.novelty.rule import NoveltyConfig, NoveltyRule
 from loopcli.verdicts import Peak, Verdict, share
 
 CONFIG = NoveltyConfig()

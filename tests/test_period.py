@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 from samples import PROSE, QUIET, YES
 
 from fixtures.shapes import Shape, bag, code_block, prose, shapes
-from loopcli.rules import _probes, _tail, _track
-from loopcli.rules._ceilings import REACH, Kind
-from loopcli.rules._kinds import kind_of
-from loopcli.rules.period import PeriodConfig, PeriodRule
+from loopcli.rules.period import probes as _probes
+from loopcli.rules.period import tail as _tail
+from loopcli.rules.period import track as _track
+from loopcli.rules.period.config import REACH, Kind
+from loopcli.rules.period.kinds import kind_of
+from loopcli.rules.period.rule import PeriodConfig, PeriodRule
 from loopcli.verdicts import Region, Verdict
 
 CONFIG = PeriodConfig()

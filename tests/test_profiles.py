@@ -14,7 +14,7 @@ from loopcli import config, jsonc
 from loopcli.arming import settle
 from loopcli.errors import ConfigError
 from loopcli.profiles import Profile
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationConfig
 
 KNOBS: dict[str, Any] = {
     "windowWords": 256,

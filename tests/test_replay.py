@@ -16,10 +16,10 @@ from loopcli import gates
 from loopcli import replay as replay_module
 from loopcli.events import Channel, Lane
 from loopcli.replay import Row, replay
-from loopcli.rules._ceilings import PeriodConfig
 from loopcli.rules.base import Armed
-from loopcli.rules.period import PeriodRule
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.period.rule import PeriodRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 from loopcli.trace import trace
 
 VOID = "void 0;\n"

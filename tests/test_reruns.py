@@ -26,10 +26,11 @@ from loopcli.errors import ConfigError
 from loopcli.events import Channel, Lane
 from loopcli.replay import Row as ReplayRow
 from loopcli.replay import replay
-from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
 from loopcli.rules.base import Armed
-from loopcli.rules.novelty import NoveltyRule
-from loopcli.rules.period import PeriodRule
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.novelty.rule import NoveltyRule
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.period.rule import PeriodRule
 from loopcli.scoring import Outcome, detected, score
 from loopcli.sweep import reruns as module
 from loopcli.sweep.grid import RuleGrid, swept_rule

@@ -36,9 +36,9 @@ from loopcli.events import (
 )
 from loopcli.rules import table
 from loopcli.rules.base import Rule
-from loopcli.rules.novelty import NoveltyConfig, NoveltyRule
-from loopcli.rules.period import PeriodConfig, PeriodRule
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.novelty.rule import NoveltyConfig, NoveltyRule
+from loopcli.rules.period.rule import PeriodConfig, PeriodRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 from loopcli.verdicts import Peak, Verdict
 
 

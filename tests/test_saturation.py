@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from fixtures.texts import tilemap
 from loopcli.errors import ConfigError
 from loopcli.rules import table
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
-from loopcli.window import WordWindow
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.window import WordWindow
 from loopcli.words import Splitter, word_hash
 
 REPLIES = Path(__file__).parent.parent / "fixtures" / "replies"

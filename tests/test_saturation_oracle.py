@@ -7,7 +7,7 @@ from helpers import cut, run_rule, text_event
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 
 SEPARATORS = [" ", "\n", "\t", "\x1c", "\x1f", "\x85", "\xa0", "\u2028", "\u3000", "\ufeff", ""]
 ATOMS = ["a", "b", "c", "ab", "0,", "é", "日本", "🧱", "\ud83d", "x" * 126, "y" * 128, "z" * 300]

@@ -17,7 +17,7 @@ from test_saturation_oracle import KNOBS, SIZES, assert_equal, texts
 
 from loopcli import survey
 from loopcli.cli import main
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 from loopcli.sweep import screen
 from loopcli.sweep.screen import Screen
 from loopcli.sweep.sight import Eyes

@@ -18,7 +18,7 @@ from loopcli.corpus import File, Transcript
 from loopcli.events import Channel, Lane
 from loopcli.replay import replay
 from loopcli.rules.base import Armed
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 from loopcli.sweep.cells import sweep
 from loopcli.sweep.grid import Grid, Knobs
 from loopcli.sweep.rows import Label

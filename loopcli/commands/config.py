@@ -12,7 +12,7 @@ from loopcli.arming import Arming, settle
 from loopcli.commands.printing import printed_lines
 from loopcli.output.lines import Lines
 from loopcli.rules import table
-from loopcli.rules.saturation import NAME as SATURATION
+from loopcli.rules.saturation.rule import NAME as SATURATION
 from loopcli.wording import escaped
 
 

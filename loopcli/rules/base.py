@@ -74,7 +74,7 @@ class Knobs(Protocol):
 def refuse_zeros(knobs: Knobs, but: Container[str] = ()) -> None:
     """Refuse knobs under which every reply would be a loop; 0 means something for those in ``but``.
 
-    >>> from loopcli.rules._ceilings import NoveltyConfig
+    >>> from loopcli.rules.novelty.config import NoveltyConfig
     >>> refuse_zeros(NoveltyConfig(novelty_words=0))
     Traceback (most recent call last):
     loopcli.errors.ConfigError: novelty_words cannot be 0

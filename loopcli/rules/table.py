@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
-from loopcli.rules import saturation
-from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
-from loopcli.rules.saturation import SaturationConfig
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.saturation import rule as saturation
+from loopcli.rules.saturation.rule import SaturationConfig
 
 _U32 = 2**32 - 1
 _U64 = 2**64 - 1

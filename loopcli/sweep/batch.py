@@ -16,12 +16,12 @@ import numpy as np
 
 from loopcli.events import Channel, Lane
 from loopcli.replay import PIECE_CHARS, Lanes, Row, replay
-from loopcli.rules._ceilings import PeriodConfig
-from loopcli.rules._probes import COUNTERS, FAR, NEAR, finds, masked
-from loopcli.rules._screening import Places
 from loopcli.rules.base import Armed, Rule
-from loopcli.rules.period import PeriodRule
-from loopcli.rules.saturation import SaturationRule
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, finds, masked
+from loopcli.rules.period.rule import PeriodRule
+from loopcli.rules.saturation.rule import SaturationRule
+from loopcli.rules.screening import Places
 from loopcli.sweep.copies import GRID, LEAD, grams, search
 from loopcli.sweep.crowds import crowds, word_keys
 from loopcli.sweep.screen import screened

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.rules._probes import COUNTERS, COVER, FAR, NEAR, SHORT, Probe
-from loopcli.rules._screening import Places
+from loopcli.rules.period.probes import COUNTERS, COVER, FAR, NEAR, SHORT, Probe
+from loopcli.rules.screening import Places
 from loopcli.sweep.sight import Bytes, one_byte_each
 from loopcli.sweep.tokens import Ints
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from loopcli.errors import ConfigError
 from loopcli.rules import table
-from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.period.config import PeriodConfig
 
 MAX_COMBINATIONS = 1_000_000
 """A larger grid is refused: the tallies alone would outgrow memory."""

@@ -18,10 +18,11 @@ from typing import NamedTuple, Protocol
 
 from loopcli.events import Lane, Text
 from loopcli.replay import NO_MARKS, PIECE_CHARS
-from loopcli.rules._ceilings import Kind, NoveltyConfig, PeriodConfig
 from loopcli.rules.base import Rule
-from loopcli.rules.novelty import NoveltyRule
-from loopcli.rules.period import PeriodRule
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.novelty.rule import NoveltyRule
+from loopcli.rules.period.config import Kind, PeriodConfig
+from loopcli.rules.period.rule import PeriodRule
 from loopcli.scoring import detected, rates
 from loopcli.sweep.grid import RuleGrid
 from loopcli.sweep.rows import Label, Row

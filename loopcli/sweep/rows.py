@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
 
-from loopcli.rules._ceilings import NoveltyConfig, PeriodConfig
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.period.config import PeriodConfig
 from loopcli.scoring import Score
 from loopcli.sweep.grid import Knobs
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from loopcli.rules._screening import Stretch
 from loopcli.rules.base import Armed, Rule
-from loopcli.rules.period import PeriodRule
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.rules.period.rule import PeriodRule
+from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.screening import Stretch
 from loopcli.sweep.copies import Copies
 from loopcli.sweep.crowds import Keys, crowds, word_keys
 from loopcli.sweep.sight import LEAST_CHARS, Eyes, NumpyCounter, Sight

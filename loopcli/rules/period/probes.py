@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from loopcli.rules._ceilings import REACH
-from loopcli.rules._track import copied_ahead, copied_behind, worth_mending
+from loopcli.rules.period.config import REACH
+from loopcli.rules.period.track import copied_ahead, copied_behind, worth_mending
 
 # In characters.
 SHORT = 64  # units up to here are counted before a probe, and mended behind it

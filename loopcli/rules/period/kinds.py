@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from loopcli.rules._ceilings import Kind
+from loopcli.rules.period.config import Kind
 
 # Blanks that were written out; a page of them is a page of blanks.
 _BLANK_CODES = re.compile(

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from typing import Any
 
-from loopcli.rules._ceilings import NEVER
-from loopcli.rules._probes import COVER, NOTABLE, SHORT, Probe, distances, worth_following
-from loopcli.rules._track import TRIES, Track, copied_ahead, mend, mend_behind
+from loopcli.rules.period.config import NEVER
+from loopcli.rules.period.probes import COVER, NOTABLE, SHORT, Probe, distances, worth_following
+from loopcli.rules.period.track import TRIES, Track, copied_ahead, mend, mend_behind
 
 Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceiling
 Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached, and by what

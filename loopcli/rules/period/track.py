@@ -237,7 +237,7 @@ def goes_on(track: Track, copies: str, rest: str) -> bool:
     Blanks and end marks are nothing else. While a broken stretch may still be taken up, what
     came is something else unless at least half of it is a copy again.
     """
-    from loopcli.rules._kinds import without_marks  # slow to import, and seldom needed
+    from loopcli.rules.period.kinds import without_marks
 
     rest = without_marks(rest)
     if track.alive and track.broken >= 0 and len(rest) >= _TOLD:

@@ -120,14 +120,3 @@ class PeriodConfig(NamedTuple):
             case Kind.COUNTER:
                 return max(self.period_counter, _COUNTER_COPIES * period)
         return NEVER
-
-
-class NoveltyConfig(NamedTuple):
-    """The knobs of the novelty rule."""
-
-    # Late by design: a thousand words are some 6,000 characters. Highest: 7 in 600
-    # clean replies, 15 in 6 hard negatives, 834 (generated tests) in other text.
-    novelty_words: int = 1000
-    # A text that is quoted, or a draft that is revised twice, is written three
-    # times in all.
-    novelty_seen: int = 3

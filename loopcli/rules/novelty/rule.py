@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loopcli.events import Event, Text
-from loopcli.rules._ceilings import NoveltyConfig
-from loopcli.rules._groups import Group, extent, is_prose, joined, spaced
 from loopcli.rules.base import refuse_zeros
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.novelty.groups import Group, extent, is_prose, joined, spaced
 from loopcli.verdicts import REPETITION, Peak, Region, Verdict
 from loopcli.words import WordCounter
 

@@ -9,7 +9,7 @@ full. A tilemap is as repetitive as a loop, but it ends: persistence is what
 tells them apart.
 
 Two paths lead to the same answer. A few words take the incremental one, O(1)
-a word; many words at once take the batch one (``_blocks``), which steps only
+a word; many words at once take the batch one (``blocks``), which steps only
 through stretches that hold words frequent enough to matter.
 """
 
@@ -21,15 +21,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event, Text
-from loopcli.rules._blocks import saturated_stretches
-from loopcli.rules._saturation import MAY_BE_ZERO, Run, SaturationConfig
 from loopcli.rules.base import refuse_zeros
+from loopcli.rules.saturation.blocks import saturated_stretches
+from loopcli.rules.saturation.config import MAY_BE_ZERO, Run, SaturationConfig
+from loopcli.rules.saturation.window import WordWindow, named
 from loopcli.verdicts import LENGTH, REPETITION, Peak, Region, Verdict
-from loopcli.window import WordWindow, named
 from loopcli.words import Spans, Splitter
 
 if TYPE_CHECKING:
-    from loopcli.rules._screening import Screen, Stretch
+    from loopcli.rules.screening import Screen, Stretch
 
 __all__ = ["NAME", "SaturationConfig", "SaturationRule"]
 

@@ -2,8 +2,8 @@
 
 It measures the copied stretch: how many characters up to now equal the
 character one period before them, for any period up to 4,096, with whitespace and
-case as they are. What is too long depends on what is repeated (``_ceilings``,
-``_kinds``). The search itself is in ``_tail``; it runs twice, over the text and
+case as they are. What is too long depends on what is repeated (``config``,
+``kinds``). The search itself is in ``tail``; it runs twice, over the text and
 over the text with every digit written as 0, which finds units with a counter.
 
 Source: our own, measured on public recordings of looping and of good replies.
@@ -15,16 +15,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event, Text
-from loopcli.rules._ceilings import COUNTED, COUNTED_COPIES, NEVER, PeriodConfig
-from loopcli.rules._probes import COUNTERS, FAR, NEAR, masked
-from loopcli.rules._tail import Hit, Tail
-from loopcli.rules._track import Track, goes_on, readable
 from loopcli.rules.base import refuse_zeros
+from loopcli.rules.period.config import COUNTED, COUNTED_COPIES, NEVER, PeriodConfig
+from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, masked
+from loopcli.rules.period.tail import Hit, Tail
+from loopcli.rules.period.track import Track, goes_on, readable
 from loopcli.verdicts import REPETITION, Peak, Region, Verdict, share
 from loopcli.words import WordCounter
 
 if TYPE_CHECKING:
-    from loopcli.rules._screening import CopyScreen
+    from loopcli.rules.screening import CopyScreen
 
 NAME = "period"
 
@@ -229,13 +229,13 @@ class PeriodRule:
         return _nearest(self._exact.best(), self._masked.best())
 
     def _judge_exact(self, track: Track) -> tuple[str, int]:
-        from loopcli.rules._kinds import kind_of  # slow to import, and seldom needed
+        from loopcli.rules.period.kinds import kind_of
 
         kind = kind_of(track.unit, track.before)
         return kind.value, self.config.ceiling(kind, len(track.unit))
 
     def _judge_counter(self, track: Track) -> tuple[str, int]:
-        from loopcli.rules._kinds import counter_kind
+        from loopcli.rules.period.kinds import counter_kind
 
         kind = counter_kind(track.unit)
         return kind.value, self.config.ceiling(kind, len(track.unit))

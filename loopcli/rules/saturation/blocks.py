@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from typing import TypeVar
 
-from loopcli.window import WordWindow
+from loopcli.rules.saturation.window import WordWindow
 from loopcli.words import word_hashes
 
 _Key = TypeVar("_Key", int, str)
