@@ -16,7 +16,7 @@ from loopcli.detector import Detector
 from loopcli.errors import ConfigError
 from loopcli.output.base import Renderer
 from loopcli.output.text import TextRenderer
-from loopcli.readers.auto import reader
+from loopcli.readers.detection.auto import reader
 from loopcli.rules import table
 from loopcli.status import RunStatus, Status
 from loopcli.stdio import SIGINT, SIGPIPE, die_by, open_report

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from loopcli.attempts import Kind, Outcome
 from loopcli.child import Child
 from loopcli.events import Channel, Event, HttpHead, Note, Restart, Text
+from loopcli.readers.endings import http_status
 from loopcli.signals import Signals
 from loopcli.status import RunStatus
 from loopcli.stdio import IdleError, Limits, Output, TimeLimitError
@@ -21,24 +22,6 @@ STDOUT = 1
 _MAX_SHOWN = 2000
 # What is kept to tell it from; heads stand before it, and are a few KB long.
 _MAX_KEPT = 16 * 1024
-
-# Providers that report an error inside the stream often name it only; each
-# name stands for the HTTP status it has elsewhere.
-_NAMED_STATUS = {
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "resource_exhausted": 429,
-    "api_error": 500,
-    "internal": 500,
-    "internal_server_error": 500,
-    "server_error": 500,
-    "unavailable": 503,
-    "insufficient_system_resource": 503,
-    "network_error": 503,
-    "deadline_exceeded": 504,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
 
 
 class StartError(Exception):
@@ -192,11 +175,11 @@ class Launch:
         if error is not None:
             code = f" (code {error.code})" if error.code else ""
             cause = f"provider returned an error object: {error.message}{code}"
-            return Kind.UPSTREAM, cause, _passes(_status_of(error.code))
+            return Kind.UPSTREAM, cause, _passes(http_status(error.code))
         if story.end() is End.FAILED:
             # No error object: the reason itself is the error.
             cause = f"the reply ended as {story.failure}"
-            return Kind.UPSTREAM, cause, _passes(_status_of(story.failure))
+            return Kind.UPSTREAM, cause, _passes(http_status(story.failure))
         return None
 
 
@@ -236,14 +219,6 @@ def _http_failure(head: HttpHead, body: str) -> _Failure:
 def _passes(status: int) -> bool:
     """Return whether an HTTP status is one of those that may be gone next time."""
     return status == 429 or 500 <= status <= 599
-
-
-def _status_of(code: str) -> int:
-    """Return the HTTP status that a provider's word for a failure stands for; 0 if for none."""
-    code = code.lower()
-    if code.isascii() and code.isdigit() and len(code) == 3:
-        return int(code)
-    return _NAMED_STATUS.get(code, 0)
 
 
 def _limit_failure(limit: TimeLimitError, story: Story, settings: LaunchSettings) -> _Failure:

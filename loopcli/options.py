@@ -20,7 +20,7 @@ from click.core import ParameterSource
 
 from loopcli.arming import DEFAULT_RULES, PRESETS, Arming, Base, changes_nothing, settle
 from loopcli.errors import ConfigError
-from loopcli.readers.auto import READERS
+from loopcli.readers.detection.auto import READERS
 from loopcli.rules import table
 
 ENVIRONMENT_PREFIX = "LOOPCHECK"

@@ -24,34 +24,8 @@ from loopcli.events import (
     Usage,
 )
 from loopcli.readers.base import Reader
+from loopcli.readers.endings import CAPPED, FAILED, REFUSED
 from loopcli.verdicts import REPETITION, Peak, Verdict, share
-
-# What providers call the same few things, in small letters.
-_CAPPED = frozenset(
-    {
-        *("length", "max_tokens", "max_output_tokens", "limit", "incomplete"),
-        *("model_length", "model_context_window_exceeded", "error_limit"),
-    }
-)
-_REFUSED = frozenset(
-    {
-        *("content_filter", "content-filter", "refusal", "safety", "image_safety", "recitation"),
-        *("blocklist", "prohibited_content", "spii", "jailbreak", "model_armor", "language"),
-        *(
-            "sensitive",
-            "guardrail_intervened",
-            "error_toxic",
-            "other",
-            "blocked_reason_unspecified",
-        ),
-    }
-)
-_FAILED = frozenset(
-    {
-        *("error", "failed", "cancelled", "abort", "aborted", "network_error"),
-        *("insufficient_system_resource", "malformed_function_call", "unexpected_tool_call"),
-    }
-)
 
 
 class End(StrEnum):
@@ -101,7 +75,7 @@ class Story:
     @property
     def failure(self) -> str:
         """The first finish_reason that means a failure."""
-        return next((r for r in self.finishes.values() if r.lower() in _FAILED), "")
+        return next((r for r in self.finishes.values() if r.lower() in FAILED), "")
 
     def note(self, event: Event) -> None:
         """Remember what an event says of the stream."""
@@ -138,9 +112,9 @@ class Story:
         reasons = {reason.lower() for reason in self.finishes.values()}
         if self.failure:
             return End.FAILED
-        if reasons & _CAPPED:
+        if reasons & CAPPED:
             return End.CAPPED
-        if reasons & _REFUSED:
+        if reasons & REFUSED:
             return End.REFUSED
         return End.DONE if self.done or reasons or self.format == "text" else End.CUT
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Event, Lane, Problem, Restart, Text, ToolCall, UpstreamError
-from loopcli.readers.auto import reader
 from loopcli.readers.base import Reader
+from loopcli.readers.detection.auto import reader
 
 
 class Heard:

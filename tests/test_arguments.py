@@ -12,7 +12,7 @@ from fixtures.wires import spoken
 from loopcli.events import Lane, Text
 from loopcli.readers.arguments import Unescaper
 from loopcli.readers.collector import Collector
-from loopcli.readers.growth import Growth
+from loopcli.readers.snapshots import Growth
 
 
 def joined(text: str) -> str:

@@ -14,7 +14,7 @@ from loopcli.attempts import Attempts, Kind, Outcome, Policy, ask
 from loopcli.detector import Detector
 from loopcli.events import HttpHead, Meta
 from loopcli.launch import Launch, LaunchSettings
-from loopcli.readers.auto import reader
+from loopcli.readers.detection.auto import reader
 from loopcli.rules.saturation.rule import SaturationConfig
 from loopcli.rules.table import Configs
 from loopcli.signals import Signals

@@ -15,7 +15,7 @@ from reading import Heard, hear
 from loopcli.arming import Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Done, Finish, Lane, ServerLoop
-from loopcli.readers.auto import reader
+from loopcli.readers.detection.auto import reader
 from loopcli.rules.table import Configs
 from loopcli.verdicts import Verdict
 from loopcli.watch import End, Watch

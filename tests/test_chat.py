@@ -24,7 +24,7 @@ from loopcli.events import (
     UpstreamError,
     Usage,
 )
-from loopcli.readers.auto import guess, reader
+from loopcli.readers.detection.auto import guess, reader
 
 CONTENT, REASONING, TOOL_ARGS = Channel.CONTENT, Channel.REASONING, Channel.TOOL_ARGS
 

@@ -11,7 +11,7 @@ import pytest
 from fixtures import corpus_files
 from loopcli import corpus
 from loopcli.corpus import File, Settings, Transcript, Trouble
-from loopcli.readers.auto import AutoReader
+from loopcli.readers.detection.auto import AutoReader
 from loopcli.readers.transcripts import base, detect, httprr, jsonlines
 from loopcli.readers.transcripts.base import Defect, Hints, Reply
 from loopcli.readers.transcripts.documents import Known

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from loopcli.events import Event, Problem
 from loopcli.readers.base import DONE, Collector, Frame, WholeDocuments
-from loopcli.readers.lines import LineSplitter
-from loopcli.readers.sse import SseReader
+from loopcli.readers.framings.lines import LineSplitter
+from loopcli.readers.framings.sse import SseReader
 
 BOM = b"\xef\xbb\xbf"
 LINE_END = re.compile(rb"\r\n|\n|\r")

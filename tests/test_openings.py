@@ -12,7 +12,7 @@ from reading import Heard, hear
 
 from fixtures.wires import FORMATS, Reply
 from loopcli.events import HttpHead, Lane, UpstreamError
-from loopcli.readers.auto import guess, reader, surely_text
+from loopcli.readers.detection.auto import guess, reader, surely_text
 
 LOOP = "void 0;\n" * 2500
 CHAT = FORMATS["chat"].write(Reply("Hello there."), lambda text: [text] if text else []).encode()

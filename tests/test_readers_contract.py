@@ -17,7 +17,7 @@ from fixtures.wires import FORMATS, Reply, compact, spoken
 from loopcli.arming import Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Finish, Lane, Text
-from loopcli.readers.auto import READERS, reader
+from loopcli.readers.detection.auto import READERS, reader
 from loopcli.rules.table import Configs
 from loopcli.watch import Watch
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopcli.events import Event, Lane, Text
-from loopcli.readers.text import TextReader
+from loopcli.readers.framings.text import TextReader
 
 BOM = b"\xef\xbb\xbf"
 

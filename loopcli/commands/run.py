@@ -16,7 +16,7 @@ from loopcli.detector import Detector
 from loopcli.journal import Journal
 from loopcli.launch import Launch, LaunchSettings
 from loopcli.output.lines import Lines
-from loopcli.readers.auto import reader
+from loopcli.readers.detection.auto import reader
 from loopcli.signals import Signals
 from loopcli.stdio import keep_input
 from loopcli.turn import TurnRun, Whose

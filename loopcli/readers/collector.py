@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from loopcli.events import Event, EventMarks, Lane, Problem, Text
-from loopcli.readers.growth import Growth
+from loopcli.readers.snapshots import Growth
 
 # A reply has a handful of lanes; what a stream with more of them says in the
 # others is dropped, because their memory must not grow with it.

@@ -15,7 +15,7 @@ import orjson
 
 from loopcli.events import Lane
 from loopcli.lenient_json import parse
-from loopcli.readers.lines import BOM
+from loopcli.readers.framings.lines import BOM
 from loopcli.status import Status
 
 # A document that has to be in memory as a whole: the largest HAR exports are

@@ -15,8 +15,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from loopcli.readers.auto import surely_text
-from loopcli.readers.lines import BOM
+from loopcli.readers.detection.auto import surely_text
+from loopcli.readers.framings.lines import BOM
 from loopcli.readers.transcripts import (
     bedrock,
     cassette,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loopcli.events import Event, Finish, Lane, Problem, Restart, Text, ToolStart, UpstreamError
-from loopcli.readers.auto import AutoReader
+from loopcli.readers.detection.auto import AutoReader
 from loopcli.readers.transcripts.base import Defect, Found, Reply
 from loopcli.readers.transcripts.text import lazily, texts_of
 from loopcli.status import Status

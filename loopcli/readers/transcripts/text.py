@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loopcli.events import Event, Lane, Text
-from loopcli.readers.text import TextReader
+from loopcli.readers.framings.text import TextReader
 from loopcli.readers.transcripts.base import Found, Reply
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from loopcli.readers.base import Dialect, Frame, member, string
 from loopcli.readers.collector import Collector
-from loopcli.readers.trouble import is_prose, lone_error, ordinary, report, upstream_error
+from loopcli.readers.errors import is_prose, lone_error, ordinary, report, upstream_error
 
 _DIALECTS = {
     "chat": ("chat", "ChatDialect"),
@@ -49,7 +49,7 @@ _VERCEL = (
 def dialect(name: str) -> Dialect:
     """Return a fresh dialect by its name."""
     module, kind = _DIALECTS[name]
-    made: Dialect = getattr(import_module(f"loopcli.readers.{module}"), kind)()
+    made: Dialect = getattr(import_module(f"loopcli.readers.dialects.{module}"), kind)()
     return made
 
 

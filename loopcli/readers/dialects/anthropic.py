@@ -21,7 +21,7 @@ from loopcli.events import Channel, Done, Finish, Lane, Restart, Usage
 from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
-from loopcli.readers.trouble import ordinary
+from loopcli.readers.errors import ordinary
 
 _TOOLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 

@@ -31,10 +31,10 @@ from loopcli.events import Event
 from loopcli.lenient_json import parse
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
 from loopcli.readers.collector import Collector
-from loopcli.readers.lines import BOM, Line, LineSplitter
+from loopcli.readers.framings.lines import BOM, Line, LineSplitter
 
 if TYPE_CHECKING:
-    from loopcli.readers.scanner import ObjectScanner
+    from loopcli.readers.framings.scanner import ObjectScanner  # seldom needed
 
 # An unfinished event longer than this is no longer joined to each read again.
 _MAX_TAIL = 64 * 1024
@@ -237,7 +237,7 @@ class SseReader:
     def _bare_line(self, content: bytes, number: int, end: int) -> list[Frame]:
         """Take a line of an object without ``data:``; return the object once it is whole."""
         if not self._bare:
-            from loopcli.readers.scanner import ObjectScanner  # seldom needed
+            from loopcli.readers.framings.scanner import ObjectScanner  # seldom needed
 
             self._scanner, self._bare_on = ObjectScanner(), number
         self._bare += content + b"\n"

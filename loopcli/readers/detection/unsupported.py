@@ -11,7 +11,7 @@ from typing import Any
 
 from loopcli.events import Event, Problem
 from loopcli.readers.base import Origin, Reader, member, objects
-from loopcli.readers.text import TextReader
+from loopcli.readers.framings.text import TextReader
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

@@ -20,9 +20,9 @@ from collections.abc import Callable
 from loopcli.events import Event, HttpHead, UpstreamError
 from loopcli.lenient_json import parse
 from loopcli.readers.base import Origin, Reader
-from loopcli.readers.guess import STATUS_LINE, maybe_status_line
-from loopcli.readers.probe import Choice, Probe
-from loopcli.readers.trouble import lone_error, upstream_error
+from loopcli.readers.detection.guess import STATUS_LINE, maybe_status_line
+from loopcli.readers.detection.probe import Choice, Probe
+from loopcli.readers.errors import lone_error, upstream_error
 
 _HEADER = re.compile(rb"[!#-'*+.0-9A-Z^-z|~-]+:[^\r\n]*\r?\n|[ \t][^\r\n]*\r?\n")
 _BLANK = re.compile(rb"\r?\n")

@@ -13,7 +13,7 @@ from typing import Any
 from loopcli.events import Channel, Done, Finish, Lane, Usage
 from loopcli.readers.base import Described, Frame, WholeDocuments, number, string
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.trouble import ordinary
+from loopcli.readers.errors import ordinary
 
 _FLAGS = {"stopped_limit": "limit", "stopped_eos": "eos", "stopped_word": "word"}
 

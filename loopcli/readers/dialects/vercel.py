@@ -20,7 +20,7 @@ from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
 from loopcli.readers.base import Described, Frame, WholeDocuments, member, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.trouble import ordinary, report
+from loopcli.readers.errors import ordinary, report
 
 
 class VercelDialect(WholeDocuments):

@@ -21,7 +21,7 @@ from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
 from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.trouble import ordinary, report, upstream_error
+from loopcli.readers.errors import ordinary, report, upstream_error
 
 _CHANNELS = {
     "response.output_text.delta": Channel.CONTENT,

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loopcli.readers.base import START, Origin, Reader
-from loopcli.readers.dialects import NAMES, Wanted
-from loopcli.readers.foreign import RefusingReader, not_a_stream, plain
-from loopcli.readers.guess import MAX_GUESS, guess
-from loopcli.readers.lines import BOM
-from loopcli.readers.probe import Choice, Probe
-from loopcli.readers.sse import SseReader
-from loopcli.readers.text import TextReader
+from loopcli.readers.detection.guess import MAX_GUESS, guess
+from loopcli.readers.detection.probe import Choice, Probe
+from loopcli.readers.detection.unsupported import RefusingReader, not_a_stream, plain
+from loopcli.readers.dialects.table import NAMES, Wanted
+from loopcli.readers.framings.lines import BOM
+from loopcli.readers.framings.sse import SseReader
+from loopcli.readers.framings.text import TextReader
 
 __all__ = ["READERS", "AutoReader", "guess", "reader"]
 
@@ -78,7 +78,7 @@ class AutoReader(Probe):
         mark = len(BOM) if head.startswith(BOM) and kind not in ("text", "sse") else 0
         self._origin = self.after(mark)
         if kind == "head" and self._heads:
-            from loopcli.readers.http import HeadProbe
+            from loopcli.readers.detection.http import HeadProbe
 
             return HeadProbe(self._origin, self._body), mark
         return self._reader(kind), mark
@@ -92,20 +92,20 @@ class AutoReader(Probe):
         if framing == "sse" or (kind == "sse" and not framing):
             return SseReader(make(), origin)
         if framing == "ndjson":
-            from loopcli.readers.jsonlines import JsonLinesReader
+            from loopcli.readers.framings.jsonlines import JsonLinesReader
 
             return JsonLinesReader(make(), origin)
         if framing == "json":
-            from loopcli.readers.jsondocs import JsonDocumentsReader
+            from loopcli.readers.framings.jsondocs import JsonDocumentsReader
 
             return JsonDocumentsReader(make(), origin)
         if kind == "json" or (kind == "coded" and self._wanted.dialect in ("", "vercel")):
-            from loopcli.readers.jsonprobe import CodedProbe, JsonProbe
+            from loopcli.readers.detection.jsonprobe import CodedProbe, JsonProbe
 
             return (JsonProbe if kind == "json" else CodedProbe)(self._wanted, origin)
         text = plain(self._wanted.dialect, origin)
         if kind == "page":
-            from loopcli.readers.http import PageProbe
+            from loopcli.readers.detection.http import PageProbe
 
             return PageProbe(origin, text)
         return text

@@ -23,7 +23,7 @@ from loopcli.lenient_json import dump
 from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
-from loopcli.readers.trouble import ordinary
+from loopcli.readers.errors import ordinary
 
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 # A call has a handful of arguments; a stream with more is not kept whole.

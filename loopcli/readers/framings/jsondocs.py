@@ -17,7 +17,7 @@ from loopcli.events import Event
 from loopcli.lenient_json import parse
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
 from loopcli.readers.collector import Collector
-from loopcli.readers.scanner import ObjectScanner
+from loopcli.readers.framings.scanner import ObjectScanner
 
 _BRACKET = re.compile(rb"[\[\]]")
 

@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 
 from loopcli.lenient_json import parse
-from loopcli.readers import dialects
 from loopcli.readers.base import MAX_FRAME_BYTES, Origin, Reader
-from loopcli.readers.dialects import Wanted
-from loopcli.readers.foreign import (
+from loopcli.readers.detection.guess import MAX_GUESS
+from loopcli.readers.detection.probe import Choice, Probe
+from loopcli.readers.detection.unsupported import (
     RefusingReader,
     foreign_beginning,
     foreign_document,
     plain,
 )
-from loopcli.readers.guess import MAX_GUESS
-from loopcli.readers.jsondocs import JsonDocumentsReader
-from loopcli.readers.jsonlines import JsonLinesReader
-from loopcli.readers.probe import Choice, Probe
-from loopcli.readers.scanner import ObjectScanner
-from loopcli.readers.trouble import lone_error, upstream_error
+from loopcli.readers.dialects import table as dialects
+from loopcli.readers.dialects.table import Wanted
+from loopcli.readers.errors import lone_error, upstream_error
+from loopcli.readers.framings.jsondocs import JsonDocumentsReader
+from loopcli.readers.framings.jsonlines import JsonLinesReader
+from loopcli.readers.framings.scanner import ObjectScanner
 
 _MAX_OBJECT = 64 * 1024
 _ANSWER = re.compile(

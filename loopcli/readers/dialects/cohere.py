@@ -18,7 +18,7 @@ from loopcli.events import Channel, Done, Finish, Lane, Usage
 from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
-from loopcli.readers.trouble import ordinary
+from loopcli.readers.errors import ordinary
 
 # The tool plan precedes the content blocks, which count from 0.
 _PLAN = Lane(Channel.REASONING, 0, 0, "")

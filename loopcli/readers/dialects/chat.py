@@ -23,8 +23,8 @@ from loopcli.events import Channel, Finish, Lane, ServerLoop, Usage
 from loopcli.readers.base import Described, Frame, member, number, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.template import Template
-from loopcli.readers.trouble import ordinary
+from loopcli.readers.dialects.template import Template
+from loopcli.readers.errors import ordinary
 
 # A document with one of these has more to say than its content.
 _UNUSUAL = frozenset({"error", "x_groq"})

@@ -19,7 +19,7 @@ from loopcli.events import Channel, Done, Finish, Lane, Note, Usage
 from loopcli.readers.base import Described, Frame, WholeDocuments, member, objects, string
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
-from loopcli.readers.trouble import ordinary
+from loopcli.readers.errors import ordinary
 
 _CONTENT = Lane(Channel.CONTENT)
 _REASONING = Lane(Channel.REASONING)

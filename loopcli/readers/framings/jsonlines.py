@@ -17,8 +17,8 @@ from loopcli.events import Event
 from loopcli.lenient_json import parse
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
 from loopcli.readers.collector import Collector
-from loopcli.readers.lines import Line, LineSplitter
-from loopcli.readers.trouble import is_prose
+from loopcli.readers.errors import is_prose
+from loopcli.readers.framings.lines import Line, LineSplitter
 
 _CODED = re.compile(rb'([0-9a-z]):(["\[{].*)', re.DOTALL)
 

@@ -1,0 +1,1 @@
+"""Which framing and which dialect a stream is in."""

@@ -1,0 +1,1 @@
+"""What a provider's documents mean, one dialect a file."""

@@ -1,0 +1,1 @@
+"""How bytes are divided into documents, one framing a file."""
