@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from loopcli import corpus
-from loopcli.corpus import File, Settings, Transcript, Trouble
 from loopcli.events import Channel
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import File, Settings, Transcript, Trouble
 from loopcli.replay import Row, replay
 from loopcli.rules.base import Armed
 

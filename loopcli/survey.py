@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loopcli.corpus import STDIN, File, Trouble
 from loopcli.measuring import Item, Plan, Seen, Task, Worker, numpy_works, worker
+from loopcli.recordings.corpus import STDIN, File, Trouble
 from loopcli.replay import Row
 from loopcli.status import Status
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loopcli import corpus
-from loopcli.corpus import File, Settings, Trouble
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import File, Settings, Trouble
 
 ROOT = Path(__file__).parent.parent
 

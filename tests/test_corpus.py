@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from corpora import python, texts
 
-from loopcli import corpus
-from loopcli.corpus import File, Settings, Trouble, find
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import File, Settings, Trouble, find
 from loopcli.status import Status
 
 
@@ -126,7 +126,7 @@ def test_names_that_are_not_utf_8(here: Path) -> None:
 
 STDIN = """
 import sys
-from loopcli import corpus
+from loopcli.recordings import corpus
 for item in corpus.find(sys.argv[1:]):
     for found in corpus.read(item, corpus.Settings()) if isinstance(item, corpus.File) else [item]:
         if isinstance(found, corpus.Trouble): print(found)

@@ -12,10 +12,10 @@ import pytest
 import zstandard
 from corpora import ROOT, python, texts
 
-from loopcli import corpus
-from loopcli.corpus import File, Settings, Transcript, Trouble
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import File, Settings, Transcript, Trouble
+from loopcli.recordings.unpack import Unpacked
 from loopcli.status import Status
-from loopcli.unpack import Unpacked
 
 # --- Damage --------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ def test_random_bytes_and_random_damage_raise_nothing(tmp_path: Path) -> None:
 
 MEASURE = """
 import resource, sys
-from loopcli import corpus
+from loopcli.recordings import corpus
 count = 0
 for found in corpus.read(corpus.File(sys.argv[1]), corpus.Settings()):
     if isinstance(found, corpus.Trouble): print(found, file=sys.stderr); continue

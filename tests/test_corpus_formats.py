@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from fixtures import corpus_files
-from loopcli import corpus
-from loopcli.corpus import File, Settings, Transcript, Trouble
 from loopcli.readers.detection.auto import AutoReader
-from loopcli.readers.transcripts import base, detect, httprr, jsonlines
-from loopcli.readers.transcripts.base import Defect, Hints, Reply
-from loopcli.readers.transcripts.documents import Known
+from loopcli.recordings import base, corpus, detect
+from loopcli.recordings.base import Defect, Hints, Reply
+from loopcli.recordings.corpus import File, Settings, Transcript, Trouble
+from loopcli.recordings.documents import Known
+from loopcli.recordings.formats import httprr, jsonlines
 from loopcli.status import Status
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

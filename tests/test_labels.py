@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopcli import corpus, labels
-from loopcli.corpus import File, Settings, Transcript
-from loopcli.labels import LabelsError
+from loopcli.recordings import corpus, labels
+from loopcli.recordings.corpus import File, Settings, Transcript
+from loopcli.recordings.labels import LabelsError
 
 LINES = '{"text":"a"}\n{"text":"b","label":"clean"}\n{"text":"c","label":"loop","onset":1}\n'
 

@@ -25,7 +25,8 @@ LAYERS = {
         *("arming", "profiles", "attempts", "price"),
     },
     "world": {
-        *("stdio", "writing", "unpack", "labels", "corpus", "baseline"),
+        "recordings",
+        *("stdio", "writing", "baseline"),
         *("measuring", "survey", "workers", "config"),
         *("signals", "child", "launch", "turn", "journal", "records", "rollup", "generation"),
     },
@@ -149,7 +150,13 @@ def test_the_filter_imports_nothing_heavy(flags: list[str]) -> None:
     status, *loaded = result.stderr.decode().splitlines()[-1].split()
     assert (status, "orjson" in loaded) == ("0", True)
     heavy = {"tqdm", "tabulate", "numpy", "asyncio", "subprocess", "hypothesis"}
-    heavy |= {"multiprocessing", "csv", "glob", "loopcli.corpus", "loopcli.commands.analyze"}
+    heavy |= {
+        "multiprocessing",
+        "csv",
+        "glob",
+        "loopcli.recordings.corpus",
+        "loopcli.commands.analyze",
+    }
     heavy |= {"loopcli.config", "loopcli.commands.run", "signal", "tempfile", "tomllib", "fcntl"}
     assert heavy & set(loaded) == set()
 

@@ -18,9 +18,7 @@ from hypothesis import strategies as st
 from samples import PROSE, QUIET, YES
 
 from fixtures.shapes import Shape, bag, code_block, prose, shapes
-from loopcli.rules.period import probes as _probes
-from loopcli.rules.period import tail as _tail
-from loopcli.rules.period import track as _track
+from loopcli.rules.period import probes, tail, track
 from loopcli.rules.period.config import REACH, Kind
 from loopcli.rules.period.kinds import kind_of
 from loopcli.rules.period.rule import PeriodConfig, PeriodRule
@@ -431,10 +429,10 @@ def test_work_grows_with_the_text_and_no_faster(name: str, monkeypatch: pytest.M
         return wrapped
 
     for function in ("copied_ahead", "copied_behind"):
-        compare = counted(getattr(_track, function), lambda found, *_: 64 + found)
-        for place in (_tail, _probes, _track):
-            monkeypatch.setattr(place, function, compare, raising=place is _track)
-    monkeypatch.setattr(_tail, "mend", counted(_track.mend, lambda *_: 3 * REACH // 8))
+        compare = counted(getattr(track, function), lambda found, *_: 64 + found)
+        for place in (tail, probes, track):
+            monkeypatch.setattr(place, function, compare, raising=place is track)
+    monkeypatch.setattr(tail, "mend", counted(track.mend, lambda *_: 3 * REACH // 8))
     work = []
     for size in (1 << 15, 1 << 16, 1 << 17):
         looked.clear()

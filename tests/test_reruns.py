@@ -20,10 +20,10 @@ from samples import PROSE, QUIET
 from test_period import loopy
 
 from fixtures.shapes import bag, grid, prose, sentence
-from loopcli import corpus
-from loopcli.corpus import File, Transcript
 from loopcli.errors import ConfigError
 from loopcli.events import Channel, Lane
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import File, Transcript
 from loopcli.replay import Row as ReplayRow
 from loopcli.replay import replay
 from loopcli.rules.base import Armed

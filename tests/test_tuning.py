@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sweeping import judge
 from test_sweep import TEXTS
 
-from loopcli import corpus
-from loopcli.corpus import File, Transcript
 from loopcli.events import Channel, Lane
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import File, Transcript
 from loopcli.replay import replay
 from loopcli.rules.base import Armed
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule

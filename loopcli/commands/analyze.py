@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
-from loopcli import labels, options
+from loopcli import options
 from loopcli.arming import Arming
 from loopcli.commands.request import Request
-from loopcli.corpus import Settings
 from loopcli.errors import ConfigError
 from loopcli.measuring import Plan
+from loopcli.recordings import labels
+from loopcli.recordings.corpus import Settings
 from loopcli.rules.base import Armed
 
 _HELP = {

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from loopcli import corpus
 from loopcli.commands.printing import printed
-from loopcli.corpus import Trouble
 from loopcli.measuring import Plan
 from loopcli.output.lines import Lines
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import Trouble
 from loopcli.rules.table import Configs
 from loopcli.status import Status, worst
 from loopcli.stdio import SIGINT, die_by

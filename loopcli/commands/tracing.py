@@ -6,10 +6,10 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from loopcli import corpus
 from loopcli.commands.request import Request, Teller
-from loopcli.corpus import STDIN, STDIN_NAME, File, Trouble
 from loopcli.output.chart import chart
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import STDIN, STDIN_NAME, File, Trouble
 from loopcli.status import Status, worst
 from loopcli.trace import trace
 from loopcli.wording import escaped

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from loopcli import corpus
-from loopcli.corpus import File, Settings, Transcript, Trouble
 from loopcli.events import Channel
+from loopcli.recordings import corpus
+from loopcli.recordings.corpus import File, Settings, Transcript, Trouble
 from loopcli.status import Status
 
 ROOT = Path(__file__).parent.parent.parent

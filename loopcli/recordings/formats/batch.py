@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.readers.transcripts import bodies
-from loopcli.readers.transcripts.base import Defect, Found, marked
+from loopcli.recordings.base import Defect, Found, marked
+from loopcli.recordings.formats import bodies
 from loopcli.status import Status
 
 

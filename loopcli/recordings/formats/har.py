@@ -10,8 +10,8 @@ import binascii
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.readers.transcripts import bodies
-from loopcli.readers.transcripts.base import Defect, Found, parse_document, within
+from loopcli.recordings.base import Defect, Found, parse_document, within
+from loopcli.recordings.formats import bodies
 
 
 def claims(doc: object) -> bool:

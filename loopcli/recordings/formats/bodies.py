@@ -17,15 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopcli.events import Lane
-from loopcli.readers.transcripts import bedrock, stream
-from loopcli.readers.transcripts.base import (
-    MAX_DOCUMENT_BYTES,
-    Defect,
-    Found,
-    Reply,
-    dump,
-    parse_document,
-)
+from loopcli.recordings.base import MAX_DOCUMENT_BYTES, Defect, Found, Reply, dump, parse_document
+from loopcli.recordings.formats import bedrock, stream
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"

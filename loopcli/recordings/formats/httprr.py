@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loopcli.readers.transcripts import bodies
-from loopcli.readers.transcripts.base import Defect, Found, within
+from loopcli.recordings.base import Defect, Found, within
+from loopcli.recordings.formats import bodies
 
 MAGIC = b"httprr trace v1\n"
 _LENGTHS = re.compile(rb"(\d+) (\d+)\r?\n")

@@ -27,13 +27,13 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from loopcli import labels as labelling
 from loopcli.errors import reason
-from loopcli.labels import Label, Labels
-from loopcli.readers.transcripts import detect
-from loopcli.readers.transcripts.base import Defect, Hints, Lanes, Reply
+from loopcli.recordings import detect
+from loopcli.recordings import labels as labelling
+from loopcli.recordings.base import Defect, Hints, Lanes, Reply
+from loopcli.recordings.labels import Label, Labels
+from loopcli.recordings.unpack import Unpacked
 from loopcli.status import Status
-from loopcli.unpack import Unpacked
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopcli.events import Lane
-from loopcli.readers.transcripts import messages, stream
-from loopcli.readers.transcripts.base import Found, Reply, dump, marked
+from loopcli.recordings.base import Found, Reply, dump, marked
+from loopcli.recordings.formats import messages, stream
 
 FIELDS = ("text", "output", "completion", "content", "response", "messages")
 # Where one of these is, ``messages`` is what led to it.

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from loopcli.readers.transcripts import documents
-from loopcli.readers.transcripts.base import (
-    MAX_LINE_BYTES,
-    Defect,
-    Found,
-    parse_document,
-    within,
-)
+from loopcli.recordings import documents
+from loopcli.recordings.base import MAX_LINE_BYTES, Defect, Found, parse_document, within
 
 # A file with more broken lines than this is told of in one more line.
 MAX_DEFECTS = 100

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from loopcli.events import Event, Lane, Text
 from loopcli.readers.framings.text import TextReader
-from loopcli.readers.transcripts.base import Found, Reply
+from loopcli.recordings.base import Found, Reply
 
 
 def read(pieces: Iterable[bytes]) -> Iterator[Found]:

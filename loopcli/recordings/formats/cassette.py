@@ -19,8 +19,8 @@ from functools import cache
 from typing import Any
 
 from loopcli.errors import reason
-from loopcli.readers.transcripts import bodies, xai
-from loopcli.readers.transcripts.base import Defect, Found, within
+from loopcli.recordings.base import Defect, Found, within
+from loopcli.recordings.formats import bodies, xai
 from loopcli.status import Status
 
 _LISTS = ("interactions", "http_interactions")

@@ -21,7 +21,7 @@ from io import StringIO
 from typing import Any, NamedTuple
 
 from loopcli.errors import LoopcheckError
-from loopcli.readers.transcripts.base import LABELS, parse_document
+from loopcli.recordings.base import LABELS, parse_document
 
 UNKNOWN = "unknown"
 _COLUMNS = ("id", "label", "onset")

@@ -20,8 +20,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.readers.transcripts import stream
-from loopcli.readers.transcripts.base import Defect, Found, dump, parse_document
+from loopcli.recordings.base import Defect, Found, dump, parse_document
+from loopcli.recordings.formats import stream
 
 _PRELUDE = struct.Struct(">III")
 _CRC = 4

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.readers.transcripts import messages
-from loopcli.readers.transcripts.base import Found, marked
+from loopcli.recordings.base import Found, marked
+from loopcli.recordings.formats import messages
 
 _LISTS = ("conversations", "conversation", "items")
 _SPEAKERS = frozenset({"gpt", "assistant", "model", "chatgpt", "bot", "bing", "bard"})

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator
 
 from loopcli.events import Event, Finish, Lane, Problem, Restart, Text, ToolStart, UpstreamError
 from loopcli.readers.detection.auto import AutoReader
-from loopcli.readers.transcripts.base import Defect, Found, Reply
-from loopcli.readers.transcripts.text import lazily, texts_of
+from loopcli.recordings.base import Defect, Found, Reply
+from loopcli.recordings.formats.plain_text import lazily, texts_of
 from loopcli.status import Status
 
 MAX_STREAM_CHARS = 64 * 1024 * 1024

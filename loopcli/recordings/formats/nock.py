@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.readers.transcripts import bodies
-from loopcli.readers.transcripts.base import Found, within
+from loopcli.recordings.base import Found, within
+from loopcli.recordings.formats import bodies
 
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from loopcli.readers.transcripts import (
+from loopcli.recordings.base import Defect, Found, Reply, dump, within
+from loopcli.recordings.formats import (
     batch,
     cassette,
     har,
+    json_records,
     messages,
     nock,
-    records,
     sharegpt,
     stream,
 )
-from loopcli.readers.transcripts.base import Defect, Found, Reply, dump, within
 
 NO_TEXT = "no member of this record holds a reply (--text-field names one)"
 
@@ -80,7 +80,7 @@ def record(doc: object, known: Known) -> list[Found] | None:
             # The messages that led to a reply may be kept beside it.
             if claims(doc) and not (read is messages.replies and _has_answer(doc)):
                 return list(read(doc))
-    return None if known.sure else records.replies(doc, known.field)
+    return None if known.sure else json_records.replies(doc, known.field)
 
 
 def has_reply(found: list[Found] | None) -> bool:
@@ -99,7 +99,7 @@ def _is_conversation(doc: list[Any]) -> bool:
 
 
 def _has_answer(doc: object) -> bool:
-    return isinstance(doc, dict) and any(doc.get(name) for name in records.BESIDE_MESSAGES)
+    return isinstance(doc, dict) and any(doc.get(name) for name in json_records.BESIDE_MESSAGES)
 
 
 def _answer(doc: object) -> list[Found] | None:

@@ -17,16 +17,8 @@ from typing import Any
 
 from loopcli.readers.detection.auto import surely_text
 from loopcli.readers.framings.lines import BOM
-from loopcli.readers.transcripts import (
-    bedrock,
-    cassette,
-    documents,
-    httprr,
-    jsonlines,
-    stream,
-    text,
-)
-from loopcli.readers.transcripts.base import (
+from loopcli.recordings import documents
+from loopcli.recordings.base import (
     HEAD_BYTES,
     MAX_DOCUMENT_BYTES,
     MAX_LINE_BYTES,
@@ -36,6 +28,7 @@ from loopcli.readers.transcripts.base import (
     Peekable,
     parse_document,
 )
+from loopcli.recordings.formats import bedrock, cassette, httprr, jsonlines, plain_text, stream
 from loopcli.status import Status
 
 _NO_SHAPE = "JSON of no known shape"
@@ -90,7 +83,7 @@ def _read(source: Peekable, hints: Hints) -> Iterator[Found]:
     if hints.suffix in _YAML_SUFFIXES:
         return _unknown("YAML, but no cassette", hints)
     plain = PROSE.match(head) or surely_text(head)
-    return text.read(source) if plain else stream.read(source)
+    return plain_text.read(source) if plain else stream.read(source)
 
 
 def is_binary(head: bytes) -> bool:
@@ -138,14 +131,14 @@ def _json(source: Peekable, hints: Hints) -> Iterator[Found]:
         found = _lines(source, line, known)
         if found is None and surely:
             found = _unknown("JSON Lines without a reply in a member that is known", hints)
-        return text.read(source) if found is None else found
+        return plain_text.read(source) if found is None else found
     raw = source.peek(limit + 1)
     if len(raw) > limit:
-        return _too_large() if surely else text.read(source)
+        return _too_large() if surely else plain_text.read(source)
     found, why = _document(raw, known)
     if found is None and surely:
         found = iter([why]) if why else _unknown(_NO_SHAPE, hints)
-    return text.read(source) if found is None else found
+    return plain_text.read(source) if found is None else found
 
 
 def _document(raw: bytes, known: documents.Known) -> tuple[Iterator[Found] | None, Defect | None]:

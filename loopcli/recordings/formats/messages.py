@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopcli.events import Lane
-from loopcli.readers.transcripts import stream
-from loopcli.readers.transcripts.base import Found, Reply, dump, marked
+from loopcli.recordings.base import Found, Reply, dump, marked
+from loopcli.recordings.formats import stream
 
 LISTS = ("messages", "traj")
 _SPEAKERS = frozenset({"assistant", "model", "ai"})

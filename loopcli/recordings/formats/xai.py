@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.readers.transcripts import stream
-from loopcli.readers.transcripts.base import Found, dump
+from loopcli.recordings.base import Found, dump
+from loopcli.recordings.formats import stream
 
 
 def chunks(interaction: dict[str, Any]) -> list[Any] | None:

@@ -1,1 +1,0 @@
-"""Recorded replies: one file per format, bytes or documents in, replies out."""

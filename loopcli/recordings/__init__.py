@@ -1,0 +1,1 @@
+"""Recorded replies: files in, labelled replies out."""
