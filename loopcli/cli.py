@@ -6,40 +6,21 @@ import contextlib
 import os
 import sys
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from loopcli import __version__, options
-from loopcli.commands.filter import Filter, FilterSettings
-from loopcli.detector import Detector
+from loopcli import __version__
+from loopcli.commands import options
+from loopcli.commands.filter import EPILOG, filter_options, run_filter
 from loopcli.errors import ConfigError
-from loopcli.output.base import Renderer
-from loopcli.output.text import TextRenderer
-from loopcli.readers.detection.auto import reader
-from loopcli.rules import table
 from loopcli.status import RunStatus, Status
-from loopcli.stdio import SIGINT, SIGPIPE, die_by, open_report
-from loopcli.watch import Watch
+from loopcli.stdio import SIGINT, SIGPIPE, die_by
 from loopcli.wording import escaped
 
-if TYPE_CHECKING:
-    from loopcli.output.jsonl import JsonLinesRenderer
-
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
-_EXCLUSIVE = (
-    ("trip_event", "hold"),
-    ("trip_event", "dry_run"),
-    ("quiet", "verbose"),
-    ("quiet", "json_"),
-)
 # The filter's start-up must not pay for these.
 _LATER = ("analyze", "config", "journal", "rules", "run")
-_EPILOG = """\b
-Exit status:
-  0 clean   1 trouble   2 usage   3 a loop   4 the length backstop
-  5 malformed stream   6 upstream error   7 a time limit   128+n signal n
-"""
 
 
 class Commands(click.Group):
@@ -88,51 +69,10 @@ class Commands(click.Group):
     cls=Commands,
     invoke_without_command=True,
     context_settings=_HELP,
-    epilog=_EPILOG,
+    epilog=EPILOG,
     no_args_is_help=False,
 )
-@options.input_option("standard input")
-@options.rule_options
-@click.option("--hold", is_flag=True, help="Print nothing until the reply has ended clean.")
-@click.option("--dry-run", is_flag=True, help="Judge and report, but never cut the stream.")
-@click.option(
-    "--emit",
-    type=click.Choice(["raw", "text"]),
-    default="raw",
-    help="Print the bytes as they came, or the text of the first choice.  [default: raw]",
-)
-@click.option(
-    "--trip-event", is_flag=True, help="After a trip end an SSE stream with an error event."
-)
-@click.option("--strict", is_flag=True, help="Take a stream without an end mark as malformed.")
-@options.seconds_option(
-    "--idle-timeout", 0, "Give up when no delta has come for this long; 0 is for ever."
-)
-@options.seconds_option(
-    "--timeout", 0, "Give up when the stream has not ended after this long; 0 is for ever."
-)
-@click.option(
-    "--report",
-    metavar="FILE",
-    callback=options.writable,
-    help="Write what happens to FILE, as JSON Lines.",
-)
-@click.option(
-    "--json",
-    "json_",
-    envvar="LOOPCHECK_JSON",
-    is_flag=True,
-    help="Messages as JSON Lines, not for people.",
-)
-@click.option("--progress", is_flag=True, help="Show the gauge on a terminal while reading.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages; the exit status tells.")
-@click.option("-v", "--verbose", is_flag=True, help="Name the armed rules and sum up.")
-@click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    help="Colour the messages.  [default: auto]",
-)
+@filter_options
 @click.version_option(
     __version__,
     "-V",
@@ -158,7 +98,7 @@ def cli(ctx: click.Context, /, **params: Any) -> int | None:
     if sys.stdin is not None and sys.stdin.isatty():
         click.echo(ctx.get_usage() + "\nTry 'loopcheck --help'.", err=True)
         return Status.USAGE
-    return _filter(ctx, params)
+    return run_filter(ctx, params)
 
 
 def _refuse_flags_before(ctx: click.Context) -> None:
@@ -169,83 +109,6 @@ def _refuse_flags_before(ctx: click.Context) -> None:
                 f"{flag} belongs to the filter; write it after `{ctx.invoked_subcommand}` "
                 "if that command has it"
             )
-
-
-def _filter(ctx: click.Context, params: dict[str, Any]) -> int:
-    params = _without_overruled(ctx, params)
-    _refuse_contradictions(params)
-    arming = options.arming(ctx, params)
-    armed = arming.rules(past_trip=params["dry_run"])
-    watch = Watch(reader(params["input_"]), Detector(armed))
-    settings = FilterSettings(
-        hold=params["hold"],
-        dry_run=params["dry_run"],
-        emit_text=params["emit"] == "text",
-        trip_event=params["trip_event"],
-        strict=params["strict"],
-        progress=params["progress"],
-        idle_timeout=params["idle_timeout"],
-        timeout=params["timeout"],
-    )
-    info = {
-        "version": __version__,
-        "input": params["input_"],
-        "watch": sorted({channel for one in armed for channel in one.channels}),
-        "rules": {name: arming.knobs(name) for name in table.RULES if name in arming.names},
-        "armed": arming.line,
-    }
-    with contextlib.ExitStack() as stack:
-        renderers, report = _renderers(params, stack)
-        run = Filter(watch, settings, renderers)
-        warnings = (*arming.warnings, *options.idle(ctx, arming.names))
-        return run.run(info, warnings, report)
-
-
-def _without_overruled(ctx: click.Context, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings without those of the environment that a flag contradicts."""
-    flags = {
-        name
-        for name, value in params.items()
-        if value and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-    }
-    overruled = {other for a, b in _EXCLUSIVE for one, other in ((a, b), (b, a)) if one in flags}
-    return {
-        name: False if name in overruled - flags and value is True else value
-        for name, value in params.items()
-    }
-
-
-def _refuse_contradictions(params: dict[str, Any]) -> None:
-    for pair in _EXCLUSIVE:
-        if all(params[name] for name in pair):
-            one, other = ("--" + name.rstrip("_").replace("_", "-") for name in pair)
-            raise click.UsageError(f"{one} and {other} exclude each other")
-    if params["trip_event"] and params["emit"] == "text":
-        raise click.UsageError("--trip-event and --emit text exclude each other")
-
-
-def _renderers(
-    params: dict[str, Any], stack: contextlib.ExitStack
-) -> tuple[list[Renderer], JsonLinesRenderer | None]:
-    renderers: list[Renderer] = []
-    drawn = params["progress"] and sys.stderr is not None and sys.stderr.isatty()
-    # On the terminal that shows the reply the line would run into it.
-    if drawn and not (sys.stdout is not None and sys.stdout.isatty()):
-        from loopcli.output.progress import ProgressRenderer
-
-        renderers.append(ProgressRenderer(sys.stderr))
-    report = None
-    if params["report"] or params["json_"]:
-        from loopcli.output.jsonl import JsonLinesRenderer
-    if params["report"]:
-        report = JsonLinesRenderer(stack.enter_context(open_report(params["report"])))
-        renderers.append(report)
-    if params["json_"]:
-        renderers.append(JsonLinesRenderer(os.fdopen(os.dup(2), "wb", buffering=0)))
-    elif not params["quiet"] and sys.stderr is not None:
-        color = options.use_color(params["color"])
-        renderers.append(TextRenderer(sys.stderr, color=color, verbose=params["verbose"]))
-    return renderers, report
 
 
 def main(argv: list[str] | None = None) -> int:

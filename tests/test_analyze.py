@@ -18,7 +18,7 @@ import pytest
 from analyzing import VOID, Run, run
 
 from loopcli.cli import cli
-from loopcli.commands.analyze import command as analyze
+from loopcli.commands.analyze.command import command as analyze
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"

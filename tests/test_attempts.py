@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import pytest
 
-from loopcli.arming import Arming
 from loopcli.attempts import Attempts, Kind, Outcome, Policy, ask
 from loopcli.detector import Detector
 from loopcli.events import HttpHead, Meta
@@ -17,6 +16,7 @@ from loopcli.launch import Launch, LaunchSettings
 from loopcli.readers.detection.auto import reader
 from loopcli.rules.saturation.rule import SaturationConfig
 from loopcli.rules.table import Configs
+from loopcli.settings.arming import Arming
 from loopcli.signals import Signals
 from loopcli.status import RunStatus
 from loopcli.watch import Watch

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from reading import Heard, hear
 
-from loopcli.arming import Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Done, Finish, Lane, ServerLoop
 from loopcli.readers.detection.auto import reader
 from loopcli.rules.table import Configs
+from loopcli.settings.arming import Arming
 from loopcli.verdicts import Verdict
 from loopcli.watch import End, Watch
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from processes import loopcheck
 
-from loopcli import config
-from loopcli.arming import DEFAULT_RULES, Arming, Base, settle
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.output import tuning
@@ -17,6 +15,8 @@ from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.saturation.rule import SaturationConfig
 from loopcli.rules.table import Configs
+from loopcli.settings import file as config
+from loopcli.settings.arming import DEFAULT_RULES, Arming, Base, settle
 from loopcli.sweep.grid import Knobs
 
 ALL = "".join(

@@ -14,10 +14,10 @@ from helpers import cut, text_event
 from samples import PROSE, QUIET, YES
 
 from fixtures.shapes import Shape, code_block, prose, shapes
-from loopcli.arming import DEFAULT_RULES, Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Lane
 from loopcli.rules.table import Configs
+from loopcli.settings.arming import DEFAULT_RULES, Arming
 from loopcli.verdicts import Verdict
 
 SHAPES = shapes(seed=3)

@@ -22,7 +22,7 @@ import pytest
 
 from loopcli import __version__
 from loopcli.cli import cli
-from loopcli.options import ENVIRONMENT_PREFIX
+from loopcli.commands.options import ENVIRONMENT_PREFIX
 from loopcli.rules import table
 from loopcli.status import RunStatus, Status, worst
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from processes import loopcheck
 
-from loopcli import config, jsonc
-from loopcli.arming import settle
 from loopcli.errors import ConfigError
-from loopcli.profiles import Profile
 from loopcli.rules.saturation.rule import SaturationConfig
+from loopcli.settings import file as config
+from loopcli.settings import jsonc
+from loopcli.settings.arming import settle
+from loopcli.settings.profiles import Profile
 
 KNOBS: dict[str, Any] = {
     "windowWords": 256,

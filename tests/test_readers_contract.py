@@ -14,11 +14,11 @@ from reading import hear
 
 from fixtures.texts import Dice
 from fixtures.wires import FORMATS, Reply, compact, spoken
-from loopcli.arming import Arming
 from loopcli.detector import Detector
 from loopcli.events import Channel, Finish, Lane, Text
 from loopcli.readers.detection.auto import READERS, reader
 from loopcli.rules.table import Configs
+from loopcli.settings.arming import Arming
 from loopcli.watch import Watch
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

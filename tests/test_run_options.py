@@ -20,7 +20,7 @@ from processes import environ
 from servers import Provider, provider, says
 
 from loopcli.cli import cli
-from loopcli.options import ENVIRONMENT_PREFIX
+from loopcli.commands.options import ENVIRONMENT_PREFIX
 
 
 class Seen(NamedTuple):

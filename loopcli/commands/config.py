@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 import click
 
-from loopcli import config, options, profiles
-from loopcli.arming import Arming, settle
+from loopcli.commands import options
 from loopcli.commands.printing import printed_lines
-from loopcli.output.lines import Lines
+from loopcli.output.console import Lines
 from loopcli.rules import table
 from loopcli.rules.saturation.rule import NAME as SATURATION
+from loopcli.settings import file as config
+from loopcli.settings import profiles
+from loopcli.settings.arming import Arming, settle
 from loopcli.wording import escaped
 
 

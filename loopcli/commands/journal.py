@@ -9,9 +9,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from loopcli import journal, options
+from loopcli import journal
+from loopcli.commands import options
 from loopcli.commands.printing import printed_lines
-from loopcli.output.lines import Lines
+from loopcli.output.console import Lines
 from loopcli.rollup import BY, Rollup
 from loopcli.status import Status
 from loopcli.wording import escaped

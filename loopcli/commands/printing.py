@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from loopcli.output.lines import Lines
+from loopcli.output.console import Lines
 from loopcli.status import Status, worst
 from loopcli.stdio import SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
 

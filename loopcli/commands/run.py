@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from loopcli import options
-from loopcli.arming import Arming
 from loopcli.attempts import Attempts, Policy
+from loopcli.commands import options
 from loopcli.detector import Detector
 from loopcli.journal import Journal
 from loopcli.launch import Launch, LaunchSettings
-from loopcli.output.lines import Lines
+from loopcli.output.console import Lines
 from loopcli.readers.detection.auto import reader
+from loopcli.settings.arming import Arming
 from loopcli.signals import Signals
 from loopcli.stdio import keep_input
 from loopcli.turn import TurnRun, Whose

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loopcli.arming import DEFAULT_RULES
 from loopcli.output.records import Record
 from loopcli.output.table import UNDEFINED, Column, field, figure
 from loopcli.scoring import Estimate
+from loopcli.settings.arming import DEFAULT_RULES
 from loopcli.sweep.rows import Combination, Row
 from loopcli.sweep.suggest import Suggestion
 

@@ -58,7 +58,7 @@ print(chars)
 """
 ONE_EVENT_FILTER = """
 import sys
-from loopcli.arming import DEFAULT_RULES, Arming
+from loopcli.settings.arming import DEFAULT_RULES, Arming
 from loopcli.detector import Detector
 from loopcli.readers.auto import reader
 from loopcli.rules.saturation import SaturationConfig

@@ -16,9 +16,9 @@ import pytest
 from helpers import text_event
 from period_oracle import longest
 
-from loopcli.arming import DEFAULT_RULES, Arming
 from loopcli.detector import Detector
 from loopcli.rules.table import Configs
+from loopcli.settings.arming import DEFAULT_RULES, Arming
 from loopcli.verdicts import Verdict
 
 ROOT = Path(__file__).parent.parent.parent

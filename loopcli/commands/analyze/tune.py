@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopcli.commands.request import Request, Teller
+from loopcli.commands.analyze.request import Request, Teller
 from loopcli.errors import ConfigError
 from loopcli.measuring import numpy_works
 from loopcli.output import records, tuning

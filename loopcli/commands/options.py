@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from loopcli.arming import DEFAULT_RULES, PRESETS, Arming, Base, changes_nothing, settle
 from loopcli.errors import ConfigError
 from loopcli.readers.detection.auto import READERS
 from loopcli.rules import table
+from loopcli.settings.arming import DEFAULT_RULES, PRESETS, Arming, Base, changes_nothing, settle
 
 ENVIRONMENT_PREFIX = "LOOPCHECK"
 
@@ -168,9 +168,9 @@ def _from_flag(ctx: click.Context, name: str) -> bool:
 
 def _base(path: str | None, agent: str | None) -> Base:
     if path is not None:
-        from loopcli import config  # only who has a file pays for the import
+        from loopcli.settings import file  # only who has a file pays for the import
 
-        return config.load(path).pick(agent)
+        return file.load(path).pick(agent)
     if agent is not None:
         raise ConfigError("--agent picks a profile of --config, and there is none")
     return Base()

@@ -19,7 +19,7 @@ from loopcli.rules.base import Armed, Rule
 from loopcli.rules.table import Configs
 
 if TYPE_CHECKING:
-    from loopcli.profiles import Profile
+    from loopcli.settings.profiles import Profile
 
 # The document's rule and figures, now and for ever, whatever the defaults become.
 PRESETS = {"gg": ("saturation",)}

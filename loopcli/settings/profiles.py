@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from loopcli import jsonc
 from loopcli.errors import ConfigError
 from loopcli.rules import table
 from loopcli.rules.saturation.rule import SaturationConfig
+from loopcli.settings import jsonc
 
 BLOCK = "loopDetection"
 _LISTS = ("agents", "profiles")

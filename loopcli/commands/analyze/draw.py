@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from loopcli.commands.request import Request, Teller
+from loopcli.commands.analyze.request import Request, Teller
 from loopcli.output.chart import chart
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import STDIN, STDIN_NAME, File, Trouble

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from loopcli import baseline, gates, writing
-from loopcli.commands.request import Request, Teller
+from loopcli.commands.analyze.request import Request, Teller
 from loopcli.gates import Failure
 from loopcli.output.report import Report
 from loopcli.replay import Row

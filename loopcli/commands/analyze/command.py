@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from loopcli import options
-from loopcli.arming import Arming
-from loopcli.commands.request import Request
+from loopcli.commands import options
+from loopcli.commands.analyze.request import Request
 from loopcli.errors import ConfigError
 from loopcli.measuring import Plan
 from loopcli.recordings import labels
 from loopcli.recordings.corpus import Settings
 from loopcli.rules.base import Armed
+from loopcli.settings.arming import Arming
 
 _HELP = {
     "help_option_names": ["-h", "--help"],
@@ -138,11 +138,11 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     _refuse_contradictions(ctx, params, job)
     request = _request(ctx, params, job)
     if job == "trace":
-        from loopcli.commands.tracing import run
+        from loopcli.commands.analyze.draw import run
     elif job:
-        from loopcli.commands.tuning import run
+        from loopcli.commands.analyze.tune import run
     else:
-        from loopcli.commands.report import run
+        from loopcli.commands.analyze.report import run
     return run(request)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopcli.commands.printing import printed
 from loopcli.measuring import Plan
-from loopcli.output.lines import Lines
+from loopcli.output.console import Lines
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import Trouble
 from loopcli.rules.table import Configs

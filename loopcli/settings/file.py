@@ -19,12 +19,12 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from loopcli import jsonc, profiles
-from loopcli.arming import Base, chosen_channels, chosen_rules
 from loopcli.errors import ConfigError, reason
-from loopcli.profiles import Profile
 from loopcli.rules import table
 from loopcli.rules.saturation.rule import NAME as SATURATION
+from loopcli.settings import jsonc, profiles
+from loopcli.settings.arming import Base, chosen_channels, chosen_rules
+from loopcli.settings.profiles import Profile
 
 _LISTS = ("rules", "watch")
 

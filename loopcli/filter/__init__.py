@@ -1,0 +1,1 @@
+"""The filter: standard input to standard output."""

@@ -1,0 +1,252 @@
+"""The filter: standard input to standard output, judged on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from loopcli.events import Channel, Event, Note, Problem, Text, UpstreamError
+from loopcli.output.base import Renderer, Summary
+from loopcli.status import Status, from_signal, worst
+from loopcli.stdio import (
+    SIGINT,
+    SIGPIPE,
+    Limits,
+    Output,
+    OutputError,
+    ReaderGoneError,
+    Source,
+    TimeLimitError,
+    die_by,
+)
+from loopcli.verdicts import LENGTH, Verdict
+from loopcli.watch import End, Ruling, Watch
+
+if TYPE_CHECKING:
+    from loopcli.output.jsonl import JsonLinesRenderer
+
+STDIN, STDOUT = 0, 1
+
+
+class FilterSettings(NamedTuple):
+    """What the flags of the filter say, apart from the rules."""
+
+    hold: bool = False
+    dry_run: bool = False
+    emit_text: bool = False
+    trip_event: bool = False
+    strict: bool = False
+    progress: bool = False
+    idle_timeout: float = 0
+    timeout: float = 0
+
+
+class Filter:
+    """One run of the filter; ``run`` returns the exit status."""
+
+    def __init__(self, watch: Watch, settings: FilterSettings, renderers: Sequence[Renderer]):
+        self._watch = watch
+        self._settings = settings
+        self._renderers = renderers
+        self._output = Output(STDOUT, hold=settings.hold)
+        self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
+        self._statuses = [Status.CLEAN]
+        self._read = 0
+        self._judging = True
+        self._verdict: Verdict | None = None
+        self._end: End | None = None
+
+    def run(
+        self, info: dict[str, Any], warnings: Sequence[str], report: JsonLinesRenderer | None
+    ) -> int:
+        """Copy and judge until the input ends, a rule trips, or a limit passes."""
+        self._tell(lambda renderer: renderer.begin(info))
+        for warning in warnings:
+            self._warn(warning)
+        signalled = 0
+        try:
+            self._copy()
+        except TimeLimitError as limit:
+            # A server may keep the connection open after its end mark.
+            if not self._watch.story.done:
+                self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
+                self._problem(str(limit), kind="time-limit")
+        except ReaderGoneError:
+            self._end, signalled = End.INTERRUPTED, SIGPIPE
+        except KeyboardInterrupt:
+            self._end, signalled = End.INTERRUPTED, SIGINT
+        except OutputError as error:
+            self._output_failed(error)
+        except OSError as error:
+            self._stop(End.INTERRUPTED, Status.TROUBLE)
+            self._problem(f"cannot read: {error.strerror or error}", kind="io")
+        if not signalled:
+            signalled = self._finish_output()
+        summary = self._summary(signalled)
+        self._tell(lambda renderer: renderer.end(summary))
+        if signalled:
+            return die_by(signalled)
+        if report is not None and report.error is not None:
+            self._problem(f"the report is incomplete: {report.error.strerror}", kind="io")
+            return worst((Status(summary.status), Status.TROUBLE))
+        return summary.status
+
+    def _copy(self) -> None:
+        for data in Source(STDIN, STDOUT, self._limits):
+            begins, told = self._read, self._watch.progress
+            self._read += len(data)
+            cut = self._judge(self._watch.feed, data)
+            if self._watch.progress != told:
+                self._limits.touch()
+            if not self._settings.emit_text:
+                keep = len(data) if cut is None else max(0, cut - begins)
+                self._output.write(data[:keep])
+            if self._verdict is not None:
+                break
+            self._tick()
+        else:
+            self._judge(lambda _: self._watch.close(), b"")
+        if self._verdict is not None:
+            self._trip_event(self._verdict)
+        else:
+            self._check_end()
+
+    def _judge(self, step: Callable[[bytes], Any], data: bytes) -> int | None:
+        """Judge what a read brought; return the byte to cut at if the stream ends here."""
+        if not self._judging:
+            return None
+        try:
+            for event, rulings in step(data):
+                cut = self._rule(event, rulings)
+                if cut is not None:
+                    return cut
+        except (ReaderGoneError, OutputError):
+            raise
+        except Exception as error:  # a bug of ours must not cost the user the stream
+            self._judging = False
+            self._statuses.append(Status.TROUBLE)
+            self._problem(f"cannot judge on, the rest passes unjudged: {error!r}", kind="bug")
+        return None
+
+    def _rule(self, event: Event, rulings: Sequence[Ruling]) -> int | None:
+        for ruling in rulings:
+            self._statuses.append(_status_of(ruling.verdict))
+            for renderer in self._renderers:
+                renderer.verdict(ruling, self._read)
+            if not self._settings.dry_run and ruling.cut is not None:
+                self._verdict = ruling.verdict
+                self._emit(event, ruling.verdict.offset)
+                return ruling.cut
+        self._emit(event, None)
+        match event:
+            case Problem(message, line):
+                self._statuses.append(Status.MALFORMED)
+                self._problem(message, line=line)
+            case UpstreamError(message, line, _, code):
+                self._statuses.append(Status.UPSTREAM)
+                label = f"upstream error {code}" if code else "upstream error"
+                self._problem(f"{label}: {message}", line=line, kind="upstream")
+            case Note(message):
+                self._warn(message)
+        return None
+
+    def _emit(self, event: Event, size: int | None) -> None:
+        """Write the reply's text, if that is what is wanted: the first choice's content."""
+        if not self._settings.emit_text or not isinstance(event, Text):
+            return
+        if event.lane.channel is Channel.CONTENT and event.lane.choice == 0:
+            self._output.write(event.text[:size].encode("utf-8", "replace"))
+
+    def _trip_event(self, verdict: Verdict) -> None:
+        if not self._settings.trip_event:
+            return
+        if self._watch.story.framing != "sse":
+            what = "plain text" if self._watch.story.framing == "text" else "what is not SSE"
+            self._warn(f"--trip-event adds nothing to {what}")
+            return
+        error = {
+            "message": f"loopcheck stopped the model's reply: {verdict.message}",
+            "type": "model_response_loop",
+            "param": None,
+            "code": "model_response_loop",
+        }
+        gap = b"" if self._output.at_blank_line else b"\n\n"
+        self._output.write(gap + b"data: " + orjson.dumps({"error": error}))
+        self._output.write(b"\n\ndata: [DONE]\n\n")
+
+    def _check_end(self) -> None:
+        story = self._watch.story
+        if not self._judging:
+            return
+        if story.end() is End.FAILED and story.error is None:
+            # No error object: the reason itself is the error.
+            self._statuses.append(Status.UPSTREAM)
+            self._problem(f"upstream error: the reply ended as {story.failure}", kind="upstream")
+        elif story.end() is End.CUT:
+            message = "the stream was cut: it ended without a finish_reason or [DONE]"
+            if self._settings.strict:
+                self._statuses.append(Status.MALFORMED)
+                self._problem(message, kind="cut")
+            else:
+                self._warn(message)
+
+    def _finish_output(self) -> int:
+        """Release or drop what is held, and close; return the signal to die by, or 0."""
+        try:
+            if self._settings.dry_run or worst(self._statuses) is Status.CLEAN:
+                self._output.release()
+            self._output.close()
+        except ReaderGoneError:
+            return SIGPIPE
+        except OutputError as error:
+            self._output_failed(error)
+        except OSError as error:
+            if self._end is None:  # else it has been told already
+                self._output_failed(OutputError(error.strerror))
+        return 0
+
+    def _output_failed(self, error: OutputError) -> None:
+        self._stop(End.INTERRUPTED, Status.TROUBLE)
+        self._problem(str(error), kind="output")
+
+    def _summary(self, signalled: int) -> Summary:
+        words, chars = self._watch.totals()
+        end = End.TRIPPED if self._verdict else self._end or self._watch.story.end()
+        peaks = {name: peak for name, (_, _, peak) in self._watch.gauges().items()}
+        return Summary(
+            from_signal(signalled) if signalled else worst(self._statuses),
+            end,
+            words,
+            chars,
+            self._read,
+            self._output.written,
+            peaks,
+            self._watch.story,
+        )
+
+    def _stop(self, end: End, status: Status) -> None:
+        self._end = end
+        self._statuses.append(status)
+
+    def _tick(self) -> None:
+        if not self._settings.progress:
+            return
+        words, chars = self._watch.totals()
+        gauges = self._watch.gauges()
+        self._tell(lambda renderer: renderer.tick(words, chars, gauges))
+
+    def _problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
+        self._tell(lambda renderer: renderer.problem(message, line=line, kind=kind))
+
+    def _warn(self, message: str) -> None:
+        self._tell(lambda renderer: renderer.warning(message))
+
+    def _tell(self, say: Callable[[Renderer], None]) -> None:
+        for renderer in self._renderers:
+            say(renderer)
+
+
+def _status_of(verdict: Verdict) -> Status:
+    return Status.LENGTH if verdict.kind == LENGTH else Status.LOOP

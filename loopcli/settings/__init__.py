@@ -1,0 +1,1 @@
+"""What flags, environment, file and preset arm together."""
