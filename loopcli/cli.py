@@ -15,7 +15,7 @@ from loopcli.commands import options
 from loopcli.commands.filter import EPILOG, filter_options, run_filter
 from loopcli.errors import ConfigError
 from loopcli.status import RunStatus, Status
-from loopcli.stdio import SIGINT, SIGPIPE, die_by
+from loopcli.system.stdio import SIGINT, SIGPIPE, die_by
 from loopcli.wording import escaped
 
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}

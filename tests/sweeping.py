@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from oracle import judge as slow_judge
 
-from loopcli.sweep.grid import Knobs
+from loopcli.analyze.sweep.grid import Knobs
 
 
 class Verdict(NamedTuple):

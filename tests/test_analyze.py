@@ -497,7 +497,8 @@ def test_the_baseline_catches_a_changed_default(corpus: Path) -> None:
     assert first.status == 0
     assert run(["runs", "--baseline", "base.json"], corpus).status == 0
     program = (
-        "import sys\nfrom loopcli.rules import table\nfrom loopcli.rules.saturation import rule as saturation\n"
+        "import sys\nfrom loopcli.rules import table\n"
+        "from loopcli.rules.saturation import rule as saturation\n"
         "from loopcli.cli import main\n"
         "knob = table.SATURATION.knobs[3]\n"
         "new = saturation.SaturationConfig.__new__\n"

@@ -369,7 +369,7 @@ def test_a_large_corpus_needs_no_numpy_that_works(many: Path) -> None:
     without_numpy(many / "broken")
     program = (
         "import sys\n"
-        "from loopcli import survey; survey._WORTH_NUMPY = 0\n"
+        "from loopcli.analyze import survey; survey._WORTH_NUMPY = 0\n"
         "from loopcli.cli import main\n"
         "sys.exit(main(['analyze', '--jobs', sys.argv[1], '--format', 'jsonl', 'loop', 'clean']))"
     )

@@ -177,7 +177,7 @@ def test_a_dash_is_no_file_to_write(args: list[str], here: Path) -> None:
 
 def test_an_interrupted_analysis_is_an_error_of_the_report(here: Path) -> None:
     program = (
-        "import sys\nfrom loopcli import survey\nfrom loopcli.cli import main\n"
+        "import sys\nfrom loopcli.analyze import survey\nfrom loopcli.cli import main\n"
         "def interrupted(*_):\n    raise KeyboardInterrupt\n"
         "survey.Survey._run = interrupted\nmain(sys.argv[1:])\n"
     )

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import pytest
 
-from loopcli.attempts import Attempts, Kind, Outcome, Policy, ask
 from loopcli.detector import Detector
 from loopcli.events import HttpHead, Meta
-from loopcli.launch import Launch, LaunchSettings
 from loopcli.readers.detection.auto import reader
 from loopcli.rules.saturation.rule import SaturationConfig
 from loopcli.rules.table import Configs
+from loopcli.run.attempt import Launch, LaunchSettings
+from loopcli.run.attempts import Attempts, Kind, Outcome, Policy, ask
 from loopcli.settings.arming import Arming
-from loopcli.signals import Signals
 from loopcli.status import RunStatus
+from loopcli.system.signals import Signals
 from loopcli.watch import Watch
 
 VOID = (

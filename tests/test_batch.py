@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from helpers import text_event
 
+from loopcli.analyze.replay import PIECE_CHARS, Lanes, replay
+from loopcli.analyze.screening import copies
+from loopcli.analyze.screening.batch import Batch
+from loopcli.analyze.screening.copies import Copies
+from loopcli.analyze.screening.sight import Eyes, NumpyCounter
 from loopcli.events import Channel, Lane
-from loopcli.replay import PIECE_CHARS, Lanes, replay
 from loopcli.rules.base import Armed
 from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
-from loopcli.sweep import copies
-from loopcli.sweep.batch import Batch
-from loopcli.sweep.copies import Copies
-from loopcli.sweep.sight import Eyes, NumpyCounter
 
 SOURCES = [
     (Path(sysconfig.get_paths()["stdlib"]) / name).read_text("utf-8")

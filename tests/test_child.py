@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 from processes import environ
 
-from loopcli import child
+from loopcli.run import child
 
 RUN = [sys.executable, "-m", "loopcli", "run", "--rules", "saturation"]
 QUICK = ["--kill-after", "0.3", "--backoff-base", "0"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from processes import loopcheck
 
+from loopcli.analyze.sweep.grid import Knobs
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.output import tuning
@@ -15,9 +16,8 @@ from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.saturation.rule import SaturationConfig
 from loopcli.rules.table import Configs
-from loopcli.settings import file as config
+from loopcli.settings import file as settings_file
 from loopcli.settings.arming import DEFAULT_RULES, Arming, Base, settle
-from loopcli.sweep.grid import Knobs
 
 ALL = "".join(
     f"[{entry.name}]\n"
@@ -58,7 +58,7 @@ def path(tmp_path: Path) -> Path:
 
 def armed(path: Path, text: str, agent: str | None = None) -> Arming:
     path.write_text(text)
-    return settle(config.load(str(path)).pick(agent))
+    return settle(settings_file.load(str(path)).pick(agent))
 
 
 def test_every_knob_may_be_set(path: Path) -> None:
@@ -94,7 +94,7 @@ def test_knobs_of_a_rule_that_is_not_armed_earn_a_warning(path: Path) -> None:
     text = "[novelty]\nnovelty-seen = 2\n"
     assert armed(path, text).warnings == (told,)
     assert armed(path, "rules = ['novelty']\n" + text).warnings == ()
-    base = config.load(str(path)).pick(None)
+    base = settings_file.load(str(path)).pick(None)
     assert settle(base, rules="period").warnings == (told,)
     # A flag for the same knob is warned of as a flag.
     assert settle(base, {"novelty_seen": ("--novelty-seen", "3")}, rules="period").warnings == ()
@@ -106,7 +106,7 @@ def test_knobs_of_a_rule_that_is_not_armed_earn_a_warning(path: Path) -> None:
 
 def test_a_profile_must_state_its_knobs_and_is_not_warned_of_them(path: Path) -> None:
     path.write_text(AGENT)
-    assert settle(config.load(str(path)).pick("armed"), rules="period").warnings == ()
+    assert settle(settings_file.load(str(path)).pick("armed"), rules="period").warnings == ()
     assert armed(path, "[period]\nperiod-copies = 3\n" + AGENT, "off").warnings == ()
     (told,) = armed(path, "[period]\nperiod-copies = 3\n" + AGENT, "armed").warnings
     assert told.startswith("[period] period-copies changes nothing")

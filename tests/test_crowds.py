@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopcli.sweep.crowds import crowds, word_keys
-from loopcli.sweep.sight import sight_of
+from loopcli.analyze.screening.crowds import crowds, word_keys
+from loopcli.analyze.screening.sight import sight_of
 
 KEYS = st.lists(st.integers(0, 4), max_size=120)
 WIDTHS = st.integers(1, 20) | st.sampled_from([400, 10**12])

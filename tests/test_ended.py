@@ -18,7 +18,7 @@ from samples import PROSE
 from test_period import loopy
 
 from fixtures.shapes import code_block, grid, prose
-from loopcli.replay import ENDED, LOOP
+from loopcli.analyze.replay import ENDED, LOOP
 from loopcli.rules.period.rule import PeriodConfig, PeriodRule
 from loopcli.verdicts import Region
 

@@ -25,9 +25,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopcli import stdio
 from loopcli.cli import cli, main
-from loopcli.commands import filter as filter_module
+from loopcli.filter import driver
+from loopcli.system import stdio
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -37,7 +37,7 @@ COMMAND = [sys.executable, "-m", "loopcli"]
 IN_READS_OF = [
     sys.executable,
     "-c",
-    "import sys; from loopcli import stdio; stdio.READ_SIZE = int(sys.argv.pop(1))\n"
+    "import sys; from loopcli.system import stdio; stdio.READ_SIZE = int(sys.argv.pop(1))\n"
     "from loopcli.__main__ import entry; entry()",
 ]
 # Generous: nothing here asserts a time, but nothing may hang for ever either.
@@ -428,8 +428,8 @@ def in_process(args: Sequence[str], stdin: bytes, read_size: int) -> tuple[int, 
         source.seek(0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(stdio, "READ_SIZE", read_size)
-            patch.setattr(filter_module, "STDIN", source.fileno())
-            patch.setattr(filter_module, "STDOUT", os.dup(sink.fileno()))
+            patch.setattr(driver, "STDIN", source.fileno())
+            patch.setattr(driver, "STDOUT", os.dup(sink.fileno()))
             status = main(["--quiet", *args])
         sink.seek(0)
         return status, sink.read()

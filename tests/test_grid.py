@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopcli.sweep.grid import MAX_COMBINATIONS, Grid, GridError, Knobs, parse_sweep
+from loopcli.analyze.sweep.grid import MAX_COMBINATIONS, Grid, GridError, Knobs, parse_sweep
 
 DEFAULTS = Knobs(256, 32, 2, 3000, 250_000)
 

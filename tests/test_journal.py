@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from processes import environ, loopcheck
 
-from loopcli import journal
 from loopcli.errors import ConfigError
-from loopcli.journal import Damage, Journal, Previous
-from loopcli.rollup import Rollup, fields
+from loopcli.run import journal
+from loopcli.run.journal import Damage, Journal, Previous
+from loopcli.run.rollup import Rollup, fields
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def wait_for(processes: list[subprocess.Popen[bytes]]) -> list[int]:
 # A line longer than a pipe or a page is still one write.
 APPEND = """
 import sys
-from loopcli.journal import Journal
+from loopcli.run.journal import Journal
 path, session = sys.argv[1:]
 book = Journal(path)
 for _ in range(50):

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,48 +15,70 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "loopcli"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+RULES = {f"rules.{path.name}" for path in (PACKAGE / "rules").iterdir() if path.is_dir()}
 
+# From the ground up. A room imports from its own layer and from those below it.
 LAYERS = {
     "nouns": {"", "events", "verdicts", "errors", "status"},
-    "measures": {"words", "jsonc", "wording", "lenient_json"},
+    "measures": {"words", "wording", "lenient_json"},
     "readers": {"readers"},
     "rules": {"rules"},
-    "composition": {
-        *("detector", "watch", "replay", "trace", "gates", "scoring", "sweep"),
-        *("arming", "profiles", "attempts", "price"),
-    },
-    "world": {
-        "recordings",
-        *("stdio", "writing", "baseline"),
-        *("measuring", "survey", "workers", "config"),
-        *("signals", "child", "launch", "turn", "journal", "records", "rollup", "generation"),
-    },
+    "composition": {"detector", "watch"},
+    "recordings": {"recordings"},
+    "settings": {"settings"},
+    "system": {"system"},
+    "drivers": {"filter", "analyze", "run"},
     "faces": {"output"},
-    "commands": {"options", "commands", "cli", "__main__"},
+    "commands": {"commands", "cli", "__main__"},
 }
+_NOUNS = {"nouns", "measures"}
 MAY_IMPORT = {
     "nouns": {"nouns"},
-    "measures": {"nouns", "measures"},
-    "readers": {"nouns", "measures", "readers"},
-    "rules": {"nouns", "measures", "rules"},
-    "composition": {"nouns", "measures", "readers", "rules", "composition"},
-    "world": {"nouns", "measures", "readers", "rules", "composition", "world"},
-    "faces": {"nouns", "measures", "composition", "faces"},
+    "measures": _NOUNS,
+    "readers": {*_NOUNS, "readers"},
+    "rules": {*_NOUNS, "rules"},
+    "composition": {*_NOUNS, "readers", "rules", "composition"},
+    "recordings": {*_NOUNS, "readers", "recordings"},
+    "settings": {*_NOUNS, "rules", "settings"},
+    "system": {*_NOUNS, "system"},
+    "drivers": set(LAYERS) - {"commands"},
+    "faces": set(LAYERS) - {"commands", "system"},
     "commands": set(LAYERS),
 }
-PURE = {"nouns", "measures", "readers", "rules", "composition"}
-# What reads a clock, a file or a descriptor; what is pure must do without.
+# Everything else is pure: it reads no clock, no file, no descriptor.
+IMPURE = {
+    "__main__",
+    "analyze.baseline",
+    "analyze.pool",
+    "analyze.survey",
+    "analyze.tasks",
+    "cli",
+    "commands.*",
+    "filter.driver",
+    "output.*",
+    "recordings.corpus",
+    "recordings.labels",
+    "recordings.unpack",
+    "run.attempt",
+    "run.child",
+    "run.journal",
+    "run.price_client",
+    "run.turn",
+    "settings.file",
+    "system.*",
+}
 WORLDLY = {"os", "sys", "io", "time", "datetime", "signal", "select", "subprocess", "pathlib"}
 WORLDLY |= {"tempfile", "socket", "threading", "random", "asyncio", "shutil"}
-THIRD_PARTY = {
-    "nouns": set(),
-    "measures": {"orjson", "xxhash"},
-    "readers": {"orjson", "yaml"},
-    "rules": {"xxhash", "orjson"},
-    "composition": {"numpy", "orjson"},
-    "world": {"zstandard", "orjson"},
-    "faces": {"orjson", "tqdm", "tabulate"},
-    "commands": {"click", "orjson", "tqdm"},
+# Who may use which package; the standard library is everybody's.
+PACKAGES = {
+    "click": {"commands", "cli"},
+    "numpy": {"analyze.sweep", "analyze.screening"},
+    "tabulate": {"output"},
+    "tqdm": {"output", "commands"},
+    "yaml": {"recordings"},
+    "zstandard": {"recordings"},
+    "xxhash": {"words", "rules", "run"},
+    "orjson": set(),  # everybody
 }
 
 
@@ -69,6 +92,10 @@ def layer_of(module: str) -> str:
     top = module.split(".")[0]
     (layer,) = [layer for layer, names in LAYERS.items() if top in names]
     return layer
+
+
+def room_of(module: str, depth: int = 1) -> str:
+    return ".".join(module.split(".")[:depth])
 
 
 def imports(path: Path) -> set[str]:
@@ -106,23 +133,55 @@ def test_lower_layers_never_import_higher_ones(path: Path) -> None:
 
 
 @each_module
-def test_what_is_pure_touches_nothing(path: Path) -> None:
-    layer = layer_of(name_of(path))
-    standard = roots(path) & sys.stdlib_module_names
-    assert roots(path) - standard - THIRD_PARTY[layer] == set()
-    if layer in PURE:
-        assert standard & WORLDLY == set()
+def test_drivers_never_import_each_other_nor_rules_other_rules(path: Path) -> None:
+    for depth, rooms in ((1, LAYERS["drivers"]), (2, RULES)):
+        own = room_of(name_of(path), depth)
+        others = {room_of(name, depth) for name in ours(path)} & rooms
+        assert own not in rooms or others <= {own}
 
 
 @each_module
-def test_only_the_sweep_needs_numpy(path: Path) -> None:
-    assert "numpy" not in roots(path) or name_of(path).startswith("sweep.")
+def test_what_is_pure_touches_nothing(path: Path) -> None:
+    name = name_of(path)
+    if not {name, f"{room_of(name)}.*"} & IMPURE:
+        assert roots(path) & WORLDLY == set()
+
+
+def test_the_list_of_what_is_impure_names_nothing_else() -> None:
+    impure = {name_of(path) for path in MODULES if roots(path) & WORLDLY}
+    listed = {name for name in IMPURE if not name.endswith(".*")}
+    assert listed - impure == set()
+
+
+@each_module
+def test_packages_are_used_where_they_belong(path: Path) -> None:
+    for package in roots(path) - sys.stdlib_module_names:
+        rooms = PACKAGES[package]
+        name = name_of(path)
+        assert not rooms or {room_of(name), room_of(name, 2)} & rooms, package
+
+
+@each_module
+def test_what_is_private_stays_in_its_folder(path: Path) -> None:
+    for name in ours(path):
+        folder, _, last = name.rpartition(".")
+        assert not last.startswith("_") or last == "__main__" or name_of(path).startswith(folder)
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_the_check_itself_sees_imports() -> None:
     assert "commands.filter" in ours(PACKAGE / "cli.py")
     assert "click" in roots(PACKAGE / "cli.py")
-    assert "time" in roots(PACKAGE / "stdio.py")
+    assert "time" in roots(PACKAGE / "system" / "stdio.py")
     assert "tqdm" in roots(PACKAGE / "output" / "progress.py")
 
 

@@ -7,7 +7,7 @@ from math import inf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopcli.sweep.pareto import Objectives, front, has_headroom, objectives
+from loopcli.analyze.sweep.pareto import Objectives, front, has_headroom, objectives
 
 COSTS = st.builds(
     Objectives,

@@ -10,8 +10,8 @@ import pytest
 from servers import provider, says
 
 from loopcli.errors import ConfigError
-from loopcli.generation import Client
-from loopcli.price import Abandoned, Price, look_up, price_of
+from loopcli.run.price import Abandoned, Price, look_up, price_of
+from loopcli.run.price_client import Client
 
 RECORD = {
     "id": "gen-loop",

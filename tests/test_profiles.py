@@ -12,7 +12,7 @@ from processes import loopcheck
 
 from loopcli.errors import ConfigError
 from loopcli.rules.saturation.rule import SaturationConfig
-from loopcli.settings import file as config
+from loopcli.settings import file as settings_file
 from loopcli.settings import jsonc
 from loopcli.settings.arming import settle
 from loopcli.settings.profiles import Profile
@@ -45,7 +45,7 @@ def profile(**block: Any) -> dict[str, Any]:
 
 def read(path: Path, doc: Any) -> Sequence[Profile]:
     path.write_text(doc if isinstance(doc, str) else json.dumps(doc))
-    return config.load(str(path)).profiles
+    return settings_file.load(str(path)).profiles
 
 
 def defects(path: Path, doc: Any) -> list[str]:
@@ -182,7 +182,7 @@ def test_more_offenders_than_words_is_armed_with_a_warning(path: Path) -> None:
     for enabled, told in ((False, ()), (True, (warning,))):
         (found,) = read(path, profile(enabled=enabled, **odd))
         assert found.armed == enabled
-        assert settle(config.load(str(path)).pick(None)).warnings == told
+        assert settle(settings_file.load(str(path)).pick(None)).warnings == told
     # A flag that mends it is no cause for a warning.
     assert loopcheck("--config", path, "--window-words", "512").stderr == ""
     path.write_text(json.dumps(profile(enabled=True, **odd)))
@@ -394,7 +394,7 @@ def test_an_agent_may_be_called_by_its_name(path: Path) -> None:
         {"name": "Nameless"},
     ]
     path.write_text(json.dumps(docs))
-    found = config.load(str(path))
+    found = settings_file.load(str(path))
 
     def named(agent: str) -> str | None:
         profile = found.pick(agent).profile

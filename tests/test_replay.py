@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from oracle import judge
 from test_sweep import TEXTS
 
-from loopcli import gates
-from loopcli import replay as replay_module
+from loopcli.analyze import gates
+from loopcli.analyze import replay as replay_module
+from loopcli.analyze.replay import Row, replay
+from loopcli.analyze.trace import trace
 from loopcli.events import Channel, Lane
-from loopcli.replay import Row, replay
 from loopcli.rules.base import Armed
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
-from loopcli.trace import trace
 
 VOID = "void 0;\n"
 SMALL = SaturationConfig(8, 2, 2, 6, 300)

@@ -20,23 +20,23 @@ from samples import PROSE, QUIET
 from test_period import loopy
 
 from fixtures.shapes import bag, grid, prose, sentence
+from loopcli.analyze.replay import Row as ReplayRow
+from loopcli.analyze.replay import replay
+from loopcli.analyze.scoring import Outcome, detected, score
+from loopcli.analyze.sweep import reruns as module
+from loopcli.analyze.sweep.grid import RuleGrid, swept_rule
+from loopcli.analyze.sweep.reruns import Reruns
+from loopcli.analyze.sweep.rows import Label, Row
+from loopcli.analyze.sweep.suggest import ITEMS, suggest
 from loopcli.errors import ConfigError
 from loopcli.events import Channel, Lane
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import File, Transcript
-from loopcli.replay import Row as ReplayRow
-from loopcli.replay import replay
 from loopcli.rules.base import Armed
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
-from loopcli.scoring import Outcome, detected, score
-from loopcli.sweep import reruns as module
-from loopcli.sweep.grid import RuleGrid, swept_rule
-from loopcli.sweep.reruns import Reruns
-from loopcli.sweep.rows import Label, Row
-from loopcli.sweep.suggest import ITEMS, suggest
 from loopcli.words import WordCounter
 
 Config = PeriodConfig | NoveltyConfig

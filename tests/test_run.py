@@ -30,10 +30,10 @@ from servers import (
     says,
 )
 
-from loopcli import records
-from loopcli.attempts import Attempts, Kind, Outcome, Policy
-from loopcli.journal import Previous
-from loopcli.records import Turn
+from loopcli.run import turn_records
+from loopcli.run.attempts import Attempts, Kind, Outcome, Policy
+from loopcli.run.journal import Previous
+from loopcli.run.turn_records import Turn
 
 RUN = [sys.executable, "-m", "loopcli", "run", "--rules", "saturation", "--backoff-base", "0.01"]
 KEY = "sk-or-v1-0123456789abcdef"
@@ -540,7 +540,7 @@ def test_an_interrupted_turn_is_nobodys_error() -> None:
     attempts = Attempts(Policy())
     attempts.take(Outcome(Kind.LOOPED, words=5, chars=50, retryable=True))
     turn = Turn(attempts, 3, "s", "", 0.0, interrupted=True)
-    assert records.of_turn(turn, Previous(2, 1)) == [
+    assert turn_records.of_turn(turn, Previous(2, 1)) == [
         {
             "type": "turn_outcome",
             "outcome": "fatal",
@@ -569,7 +569,7 @@ def test_an_interrupted_turn_is_nobodys_error() -> None:
 def test_the_tokens_of_an_answer(usage: dict[str, Any], tokens: int | None) -> None:
     attempts = Attempts(Policy())
     attempts.take(Outcome(Kind.ANSWERED, usage=usage))
-    (record,) = records.of_turn(Turn(attempts, 1, "", "", 0.0), Previous())
+    (record,) = turn_records.of_turn(Turn(attempts, 1, "", "", 0.0), Previous())
     assert record.get("responseOutputTokens") == tokens
 
 
@@ -577,7 +577,7 @@ def test_the_tokens_of_an_answer(usage: dict[str, Any], tokens: int | None) -> N
 def test_every_failure_has_a_type(kind: Kind) -> None:
     attempts = Attempts(Policy())
     attempts.take(Outcome(kind, "cause"))
-    (record, *_) = records.of_turn(Turn(attempts, 1, "", "", 0.0), Previous(4, 2))
+    (record, *_) = turn_records.of_turn(Turn(attempts, 1, "", "", 0.0), Previous(4, 2))
     assert record["error"] == "model_api"
     assert record["errorType"].startswith(("model_", "command_"))
     assert record["consecutiveErrors"] == 3

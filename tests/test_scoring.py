@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopcli.scoring import Z_95, Estimate, Outcome, Score, per_exposure, score, wilson
+from loopcli.analyze.scoring import Z_95, Estimate, Outcome, Score, per_exposure, score, wilson
 
 
 @pytest.mark.parametrize(

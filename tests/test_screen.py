@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_saturation_oracle import KNOBS, SIZES, assert_equal, texts
 
-from loopcli import survey
+from loopcli.analyze import survey
+from loopcli.analyze.screening import screen
+from loopcli.analyze.screening.screen import Screen
+from loopcli.analyze.screening.sight import Eyes
 from loopcli.cli import main
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
-from loopcli.sweep import screen
-from loopcli.sweep.screen import Screen
-from loopcli.sweep.sight import Eyes
 from loopcli.verdicts import Verdict
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])

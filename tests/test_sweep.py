@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oracle import WHITE_SPACE
 from sweeping import Verdict, judge
 
-import loopcli.sweep.tokens as tokens_module
-from loopcli.sweep.axis import stable_order
-from loopcli.sweep.cells import Kind, sweep
-from loopcli.sweep.grid import Grid, Knobs
-from loopcli.sweep.tokens import CHUNK_CHARS, Tokens, tokenise, tokenise_all
+import loopcli.analyze.sweep.tokens as tokens_module
+from loopcli.analyze.sweep.axis import stable_order
+from loopcli.analyze.sweep.cells import Kind, sweep
+from loopcli.analyze.sweep.grid import Grid, Knobs
+from loopcli.analyze.sweep.tokens import CHUNK_CHARS, Tokens, tokenise, tokenise_all
 
 DEFAULTS = Knobs(256, 32, 2, 3000, 250_000)
 NAMES = {int(Kind.LENGTH): "length", int(Kind.REPETITION): "repetition"}

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from sweeping import Verdict, judge
 from test_sweep import GRIDS, TEXTS
 
-import loopcli.sweep.tally as tally_module
-from loopcli.scoring import Outcome, detected, score
-from loopcli.sweep.cells import SweepResult, sweep
-from loopcli.sweep.grid import Grid, Knobs
-from loopcli.sweep.rows import Label, Row
-from loopcli.sweep.tally import Tally
-from loopcli.sweep.tokens import Tokens, tokenise
+import loopcli.analyze.sweep.tally as tally_module
+from loopcli.analyze.scoring import Outcome, detected, score
+from loopcli.analyze.sweep.cells import SweepResult, sweep
+from loopcli.analyze.sweep.grid import Grid, Knobs
+from loopcli.analyze.sweep.rows import Label, Row
+from loopcli.analyze.sweep.tally import Tally
+from loopcli.analyze.sweep.tokens import Tokens, tokenise
 
 Reply = tuple[list[str], Label, int | None]
 REPLIES = st.lists(

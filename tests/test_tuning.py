@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from sweeping import judge
 from test_sweep import TEXTS
 
+from loopcli.analyze.replay import replay
+from loopcli.analyze.sweep.cells import sweep
+from loopcli.analyze.sweep.grid import Grid, Knobs
+from loopcli.analyze.sweep.rows import Label
+from loopcli.analyze.sweep.suggest import ITEMS, suggest
+from loopcli.analyze.sweep.tally import Tally
+from loopcli.analyze.sweep.tokens import tokenise
 from loopcli.events import Channel, Lane
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import File, Transcript
-from loopcli.replay import replay
 from loopcli.rules.base import Armed
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
-from loopcli.sweep.cells import sweep
-from loopcli.sweep.grid import Grid, Knobs
-from loopcli.sweep.rows import Label
-from loopcli.sweep.suggest import ITEMS, suggest
-from loopcli.sweep.tally import Tally
-from loopcli.sweep.tokens import tokenise
 
 NOW = Knobs(256, 32, 2, 3000, 250_000)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loopcli import writing
+from loopcli.system import writing
 
 
 def names(folder: Path) -> list[str]:

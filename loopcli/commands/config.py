@@ -12,7 +12,7 @@ from loopcli.commands.printing import printed_lines
 from loopcli.output.console import Lines
 from loopcli.rules import table
 from loopcli.rules.saturation.rule import NAME as SATURATION
-from loopcli.settings import file as config
+from loopcli.settings import file as settings_file
 from loopcli.settings import profiles
 from loopcli.settings.arming import Arming, settle
 from loopcli.wording import escaped
@@ -27,7 +27,7 @@ def command(agent: str | None, file: str) -> int:
     FILE holds agent profiles with a loopDetection block (JSON, with comments
     and trailing commas), or settings in TOML.
     """
-    found = config.load(file)
+    found = settings_file.load(file)
     bases = found.all() if agent is None else [found.pick(agent)]
     warnings = Lines(sys.stderr)
     lines: list[bytes] = []

@@ -19,7 +19,7 @@ from loopcli.output.base import Renderer
 from loopcli.output.text import TextRenderer
 from loopcli.readers.detection.auto import reader
 from loopcli.rules import table
-from loopcli.stdio import open_report
+from loopcli.system.stdio import open_report
 from loopcli.watch import Watch
 
 if TYPE_CHECKING:

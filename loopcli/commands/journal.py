@@ -9,11 +9,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from loopcli import journal
 from loopcli.commands import options
 from loopcli.commands.printing import printed_lines
 from loopcli.output.console import Lines
-from loopcli.rollup import BY, Rollup
+from loopcli.run import journal
+from loopcli.run.rollup import BY, Rollup
 from loopcli.status import Status
 from loopcli.wording import escaped
 

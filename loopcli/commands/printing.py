@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from loopcli.output.console import Lines
 from loopcli.status import Status, worst
-from loopcli.stdio import SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
+from loopcli.system.stdio import SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
 
 _STDOUT = 1
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from loopcli.attempts import Attempts, Policy
 from loopcli.commands import options
 from loopcli.detector import Detector
-from loopcli.journal import Journal
-from loopcli.launch import Launch, LaunchSettings
 from loopcli.output.console import Lines
 from loopcli.readers.detection.auto import reader
+from loopcli.run.attempt import Launch, LaunchSettings
+from loopcli.run.attempts import Attempts, Policy
+from loopcli.run.journal import Journal
+from loopcli.run.turn import TurnRun, Whose
 from loopcli.settings.arming import Arming
-from loopcli.signals import Signals
-from loopcli.stdio import keep_input
-from loopcli.turn import TurnRun, Whose
+from loopcli.system.signals import Signals
+from loopcli.system.stdio import keep_input
 from loopcli.watch import Watch
 
 if TYPE_CHECKING:
-    from loopcli.price import Fetch
+    from loopcli.run.price import Fetch
 
 _SETTINGS = {
     # A child's arguments are its own, whatever they look like.
@@ -158,6 +158,6 @@ def _watch(name: str, arming: Arming) -> Watch:
 
 
 def _fetch(params: dict[str, Any]) -> Fetch:
-    from loopcli.generation import Client  # only who asks for prices pays for the import
+    from loopcli.run.price_client import Client  # only who asks for prices pays for the import
 
     return Client(params["generation_url"], params["api_key_env"]).fetch

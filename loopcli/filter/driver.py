@@ -10,7 +10,7 @@ import orjson
 from loopcli.events import Channel, Event, Note, Problem, Text, UpstreamError
 from loopcli.output.base import Renderer, Summary
 from loopcli.status import Status, from_signal, worst
-from loopcli.stdio import (
+from loopcli.system.stdio import (
     SIGINT,
     SIGPIPE,
     Limits,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from loopcli.trace import Point, Trace
+from loopcli.analyze.trace import Point, Trace
 from loopcli.wording import shown
 
 _ROWS = 8

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from loopcli.gates import Failure
-from loopcli.replay import Row
+from loopcli.analyze.gates import Failure
+from loopcli.analyze.replay import Row
 from loopcli.wording import spelled
 
 # What XML 1.0 cannot hold, not even as a reference.

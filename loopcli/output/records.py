@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from loopcli.replay import Place, Row
+from loopcli.analyze.replay import Place, Row
 from loopcli.wording import clean, spelled
 
 Record = Mapping[str, Any]

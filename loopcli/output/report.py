@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from loopcli import gates
-from loopcli.gates import Failure
+from loopcli.analyze import gates
+from loopcli.analyze.gates import Failure
+from loopcli.analyze.replay import ENDED, Row
+from loopcli.analyze.scoring import Estimate, Score, score
 from loopcli.output import records
 from loopcli.output.records import ROW_FIELDS, row_record
 from loopcli.output.table import UNDEFINED, figure, row_columns, table, unshown
-from loopcli.replay import ENDED, Row
-from loopcli.scoring import Estimate, Score, score
 from loopcli.wording import counted, escaped, shown, spelled
 
 _LABELS = ("clean", "loop", None)

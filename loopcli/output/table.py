@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from loopcli.analyze.replay import ENDED
 from loopcli.output.records import Record
-from loopcli.replay import ENDED
 from loopcli.wording import counted, escaped, shown
 
 UNDEFINED = "n/a"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from loopcli.analyze.scoring import Estimate
+from loopcli.analyze.sweep.rows import Combination, Row
+from loopcli.analyze.sweep.suggest import Suggestion
 from loopcli.output.records import Record
 from loopcli.output.table import UNDEFINED, Column, field, figure
-from loopcli.scoring import Estimate
 from loopcli.settings.arming import DEFAULT_RULES
-from loopcli.sweep.rows import Combination, Row
-from loopcli.sweep.suggest import Suggestion
 
 # The saturation rule's knobs, as a table is headed; there is room for all of them.
 _SATURATION = {

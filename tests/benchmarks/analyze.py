@@ -42,9 +42,9 @@ ENVIRON = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"
 ONE_BY_ONE = """
 import sys, time
 from loopcli.events import Lane
-from loopcli.replay import NO_MARKS, Text
+from loopcli.analyze.replay import NO_MARKS, Text
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
-from loopcli.sweep.grid import Grid, Knobs
+from loopcli.analyze.sweep.grid import Grid, Knobs
 grid = Grid.from_items(sys.argv[1].split(), Knobs(256, 32, 2, 3000, 250_000))
 texts = [open(path, encoding="utf-8", errors="replace").read() for path in sys.argv[2:]]
 started, runs = time.process_time(), 0

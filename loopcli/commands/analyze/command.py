@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from loopcli.analyze.tasks import Plan
 from loopcli.commands import options
 from loopcli.commands.analyze.request import Request
 from loopcli.errors import ConfigError
-from loopcli.measuring import Plan
 from loopcli.recordings import labels
 from loopcli.recordings.corpus import Settings
 from loopcli.rules.base import Armed
@@ -194,7 +194,7 @@ def _request(ctx: click.Context, params: dict[str, Any], job: str) -> Request:
 
 def _swept(items: Sequence[str], names: tuple[str, ...]) -> str:
     """Return the rule that a sweep is of; without items it is the first one armed."""
-    from loopcli.sweep.grid import swept_rule
+    from loopcli.analyze.sweep.grid import swept_rule
 
     rule = swept_rule(items) or names[0]
     if rule not in names:
@@ -203,7 +203,7 @@ def _swept(items: Sequence[str], names: tuple[str, ...]) -> str:
 
 
 def _tried(items: Sequence[str]) -> list[str]:
-    from loopcli.sweep.grid import parse_sweep
+    from loopcli.analyze.sweep.grid import parse_sweep
 
     return [parse_sweep(item)[0] for item in items]
 

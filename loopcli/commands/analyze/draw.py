@@ -6,12 +6,12 @@ import os
 import shutil
 from collections.abc import Iterator
 
+from loopcli.analyze.trace import trace
 from loopcli.commands.analyze.request import Request, Teller
 from loopcli.output.chart import chart
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import STDIN, STDIN_NAME, File, Trouble
 from loopcli.status import Status, worst
-from loopcli.trace import trace
 from loopcli.wording import escaped
 
 _WIDEST = 100

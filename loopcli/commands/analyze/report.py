@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from loopcli import baseline, gates, writing
+from loopcli.analyze import baseline, gates
+from loopcli.analyze.gates import Failure
+from loopcli.analyze.replay import Row
+from loopcli.analyze.survey import Survey
 from loopcli.commands.analyze.request import Request, Teller
-from loopcli.gates import Failure
 from loopcli.output.report import Report
-from loopcli.replay import Row
 from loopcli.status import Status
-from loopcli.survey import Survey
+from loopcli.system import writing
 
 
 class _Held(NamedTuple):

@@ -6,15 +6,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from loopcli.analyze.survey import Survey
+from loopcli.analyze.tasks import Plan
 from loopcli.commands.printing import printed
-from loopcli.measuring import Plan
 from loopcli.output.console import Lines
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import Trouble
 from loopcli.rules.table import Configs
 from loopcli.status import Status, worst
-from loopcli.stdio import SIGINT, die_by
-from loopcli.survey import Survey
+from loopcli.system.stdio import SIGINT, die_by
 
 if TYPE_CHECKING:
     from loopcli.output.bar import Bar

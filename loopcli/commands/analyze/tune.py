@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loopcli.analyze.survey import Survey
+from loopcli.analyze.sweep.grid import Grid, Knobs, RuleGrid, parse_sweep
+from loopcli.analyze.sweep.rows import Combination, Label, Row, Rows
+from loopcli.analyze.sweep.suggest import ITEMS, Suggestion, suggest
+from loopcli.analyze.tasks import numpy_works
 from loopcli.commands.analyze.request import Request, Teller
 from loopcli.errors import ConfigError
-from loopcli.measuring import numpy_works
 from loopcli.output import records, tuning
 from loopcli.output.table import table, unshown
 from loopcli.status import Status
-from loopcli.survey import Survey
-from loopcli.sweep.grid import Grid, Knobs, RuleGrid, parse_sweep
-from loopcli.sweep.rows import Combination, Label, Row, Rows
-from loopcli.sweep.suggest import ITEMS, Suggestion, suggest
 from loopcli.wording import counted
 
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.scoring import rates
-from loopcli.sweep.cells import Kind, Trips, sweep
-from loopcli.sweep.grid import Grid
-from loopcli.sweep.rows import Label, Row
-from loopcli.sweep.tokens import Ints, tokenise_all
+from loopcli.analyze.scoring import rates
+from loopcli.analyze.sweep.cells import Kind, Trips, sweep
+from loopcli.analyze.sweep.grid import Grid
+from loopcli.analyze.sweep.rows import Label, Row
+from loopcli.analyze.sweep.tokens import Ints, tokenise_all
 
 BATCH_CHARS = 1 << 21
 """Characters swept together: enough to hide numpy's cost per call, few enough for the cache."""

@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from loopcli.analyze.replay import PIECE_CHARS, Lanes, Row, replay
+from loopcli.analyze.screening.copies import GRID, LEAD, grams, search
+from loopcli.analyze.screening.crowds import crowds, word_keys
+from loopcli.analyze.screening.screen import screened
+from loopcli.analyze.screening.sight import Sight, sight_of
+from loopcli.analyze.sweep.tokens import Ints
 from loopcli.events import Channel, Lane
-from loopcli.replay import PIECE_CHARS, Lanes, Row, replay
 from loopcli.rules.base import Armed, Rule
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, finds, masked
 from loopcli.rules.period.rule import PeriodRule
 from loopcli.rules.saturation.rule import SaturationRule
 from loopcli.rules.screening import Places
-from loopcli.sweep.copies import GRID, LEAD, grams, search
-from loopcli.sweep.crowds import crowds, word_keys
-from loopcli.sweep.screen import screened
-from loopcli.sweep.sight import Sight, sight_of
-from loopcli.sweep.tokens import Ints
 
 # Taken together up to here, what is left free behind each included: few enough
 # that the arrays stay in the cache, however short the replies are.

@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.sweep.sight import Sight
-from loopcli.sweep.tokens import Ints
+from loopcli.analyze.screening.sight import Sight
+from loopcli.analyze.sweep.tokens import Ints
 
 Keys = NDArray[np.uint16]
 

@@ -11,7 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.sweep.tokens import IS_WHITE_SPACE, SLICE_CHARS, Ints, blanks, code_points, sliced
+from loopcli.analyze.sweep.tokens import (
+    IS_WHITE_SPACE,
+    SLICE_CHARS,
+    Ints,
+    blanks,
+    code_points,
+    sliced,
+)
 from loopcli.words import WordCounter
 
 Bytes = NDArray[np.uint8]

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from loopcli.analyze.screening.copies import Copies
+from loopcli.analyze.screening.crowds import Keys, crowds, word_keys
+from loopcli.analyze.screening.sight import LEAST_CHARS, Eyes, NumpyCounter, Sight
 from loopcli.rules.base import Armed, Rule
 from loopcli.rules.period.rule import PeriodRule
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
 from loopcli.rules.screening import Stretch
-from loopcli.sweep.copies import Copies
-from loopcli.sweep.crowds import Keys, crowds, word_keys
-from loopcli.sweep.sight import LEAST_CHARS, Eyes, NumpyCounter, Sight
 from loopcli.words import Splitter
 
 _NO_KEYS: Keys = np.zeros(0, np.uint16)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from math import log2
 from typing import NamedTuple
 
-from loopcli.sweep.pareto import Objectives, front, has_headroom, objectives
-from loopcli.sweep.rows import Combination, Row
+from loopcli.analyze.sweep.pareto import Objectives, front, has_headroom, objectives
+from loopcli.analyze.sweep.rows import Combination, Row
 
 ITEMS = {
     "saturation": (

@@ -21,9 +21,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from loopcli.sweep.axis import Axis
-from loopcli.sweep.grid import Grid
-from loopcli.sweep.tokens import Flags, Ints, Tokens
+from loopcli.analyze.sweep.axis import Axis
+from loopcli.analyze.sweep.grid import Grid
+from loopcli.analyze.sweep.tokens import Flags, Ints, Tokens
 
 
 class Kind(IntEnum):

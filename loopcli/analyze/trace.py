@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from loopcli.analyze.replay import NO_MARKS, Lanes
 from loopcli.events import Lane, Text
-from loopcli.replay import NO_MARKS, Lanes
 from loopcli.rules.base import Armed, Rule
 from loopcli.verdicts import Peak, Verdict
 

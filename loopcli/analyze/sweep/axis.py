@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loopcli.sweep.tokens import Hashes, Ints, Tokens
+from loopcli.analyze.sweep.tokens import Hashes, Ints, Tokens
 
 CLASS_BITS = 12
 """At most so many bits of a word's hash tell words apart in a first count."""

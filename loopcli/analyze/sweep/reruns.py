@@ -16,16 +16,16 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import NamedTuple, Protocol
 
+from loopcli.analyze.replay import NO_MARKS, PIECE_CHARS
+from loopcli.analyze.scoring import detected, rates
+from loopcli.analyze.sweep.grid import RuleGrid
+from loopcli.analyze.sweep.rows import Label, Row
 from loopcli.events import Lane, Text
-from loopcli.replay import NO_MARKS, PIECE_CHARS
 from loopcli.rules.base import Rule
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.rules.period.config import Kind, PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
-from loopcli.scoring import detected, rates
-from loopcli.sweep.grid import RuleGrid
-from loopcli.sweep.rows import Label, Row
 from loopcli.verdicts import share
 from loopcli.words import WordCounter
 

@@ -19,8 +19,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from loopcli.signals import Signals
-from loopcli.stdio import (
+from loopcli.system.signals import Signals
+from loopcli.system.stdio import (
     READ_SIZE,
     Limits,
     ReaderGoneError,

@@ -16,7 +16,7 @@ import os
 import stat
 from contextlib import suppress
 
-from loopcli.stdio import (
+from loopcli.system.stdio import (
     OutputError,
     ReaderGoneError,
     descriptor,

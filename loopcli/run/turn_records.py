@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from loopcli.attempts import Attempts, Kind
-from loopcli.journal import Previous, Record
-from loopcli.price import Abandoned, Price
+from loopcli.run.attempts import Attempts, Kind
+from loopcli.run.journal import Previous, Record
+from loopcli.run.price import Abandoned, Price
 
 # Every failure is the model request's; the type says which.
 ERROR_KIND = "model_api"

@@ -7,13 +7,13 @@ import signal
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from loopcli.attempts import Kind, Outcome
-from loopcli.child import Child
 from loopcli.events import Channel, Event, HttpHead, Note, Restart, Text
 from loopcli.readers.endings import http_status
-from loopcli.signals import Signals
+from loopcli.run.attempts import Kind, Outcome
+from loopcli.run.child import Child
 from loopcli.status import RunStatus
-from loopcli.stdio import IdleError, Limits, Output, TimeLimitError
+from loopcli.system.signals import Signals
+from loopcli.system.stdio import IdleError, Limits, Output, TimeLimitError
 from loopcli.watch import End, Ruling, Story, Watch
 from loopcli.wording import counted
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
 
+from loopcli.analyze.scoring import Score
+from loopcli.analyze.sweep.grid import Knobs
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
-from loopcli.scoring import Score
-from loopcli.sweep.grid import Knobs
 
 Combination = Knobs | PeriodConfig | NoveltyConfig
 """The knobs of one rule, in the order of the rule table."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from loopcli.errors import ConfigError
-from loopcli.journal import Record, whole
+from loopcli.run.journal import Record, whole
 
 # The error kinds as the event has them, and the counter of each.
 _KINDS = {

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from loopcli import records
-from loopcli.attempts import Attempts, ask
-from loopcli.journal import Journal, Previous, Record
-from loopcli.launch import Launch, StartError
-from loopcli.price import Abandoned, Fetch, look_up
-from loopcli.records import Turn
-from loopcli.signals import SignalledError, Signals
+from loopcli.run import turn_records
+from loopcli.run.attempt import Launch, StartError
+from loopcli.run.attempts import Attempts, ask
+from loopcli.run.journal import Journal, Previous, Record
+from loopcli.run.price import Abandoned, Fetch, look_up
+from loopcli.run.turn_records import Turn
 from loopcli.status import RunStatus
-from loopcli.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by
+from loopcli.system.signals import SignalledError, Signals
+from loopcli.system.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by
 from loopcli.wording import counted
 
 
@@ -121,7 +121,7 @@ class TurnRun:
         def make(previous: Previous) -> list[Record]:
             nonlocal turn
             turn = turn._replace(number=whose.number or previous.turns + 1)
-            return records.of_turn(turn, previous)
+            return turn_records.of_turn(turn, previous)
 
         self._append(make)
         return turn
@@ -155,7 +155,7 @@ class TurnRun:
             for o in attempts.looped
         ]
         prices = look_up(replies, self._fetch, time.sleep, time.monotonic)
-        record = records.of_prices(turn, zip(replies, prices, strict=True), self._whose.agent)
+        record = turn_records.of_prices(turn, zip(replies, prices, strict=True), self._whose.agent)
         self._append(lambda _: [record])
         self._tell_price(len(replies), record["loopAbortUnpriced"], record["totalCost"])
 

@@ -13,14 +13,14 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loopcli.measuring import Item, Plan, Seen, Task, Worker, numpy_works, worker
+from loopcli.analyze.replay import Row
+from loopcli.analyze.tasks import Item, Plan, Seen, Task, Worker, numpy_works, worker
 from loopcli.recordings.corpus import STDIN, File, Trouble
-from loopcli.replay import Row
 from loopcli.status import Status
 
 if TYPE_CHECKING:
-    from loopcli.sweep.rows import Rows
-    from loopcli.workers import Crew
+    from loopcli.analyze.pool import Crew  # slow to import
+    from loopcli.analyze.sweep.rows import Rows
 
 # A task: so much that handing it over costs nothing, so little that the
 # workers end together.
@@ -117,7 +117,7 @@ class Survey:
     def _several(
         self, tasks: Sequence[Task | Trouble], jobs: int, stack: ExitStack
     ) -> Iterator[tuple[int, list[Item]]]:
-        from loopcli.workers import Crew  # slow to import
+        from loopcli.analyze.pool import Crew  # slow to import
 
         # Standard input belongs to this process.
         theirs = {

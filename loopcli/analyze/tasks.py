@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from loopcli.analyze.replay import Row, replay
 from loopcli.events import Channel
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import File, Settings, Transcript, Trouble
-from loopcli.replay import Row, replay
 from loopcli.rules.base import Armed
 
 if TYPE_CHECKING:
-    from loopcli.sweep.batch import Batch
-    from loopcli.sweep.grid import Grid, RuleGrid
-    from loopcli.sweep.reruns import Reruns
-    from loopcli.sweep.rows import Rows
-    from loopcli.sweep.tally import Tally
+    from loopcli.analyze.screening.batch import Batch  # numpy is slow to import
+    from loopcli.analyze.sweep.grid import Grid, RuleGrid
+    from loopcli.analyze.sweep.reruns import Reruns
+    from loopcli.analyze.sweep.rows import Rows
+    from loopcli.analyze.sweep.tally import Tally  # the one that needs numpy
 
 # A sweep holds a reply as a whole, and several columns of numbers with it.
 MAX_SWEPT_CHARS = 64 << 20
@@ -67,7 +67,7 @@ class Replayer:
         self._settings, self._armed = plan.settings, plan.armed
         self._batch: Batch | None = None
         if plan.screened:
-            from loopcli.sweep.batch import Batch  # numpy is slow to import
+            from loopcli.analyze.screening.batch import Batch  # numpy is slow to import
 
             self._batch = Batch(plan.armed)
 
@@ -92,7 +92,7 @@ class Sweeper:
     """Sweeps a grid over replies, and keeps the tally."""
 
     def __init__(self, plan: Plan) -> None:
-        from loopcli.sweep.rows import Label
+        from loopcli.analyze.sweep.rows import Label
 
         self._plan = plan
         self._rows = _rows(plan.grid)
@@ -126,13 +126,13 @@ class Sweeper:
 
 def _rows(grid: Grid | RuleGrid | None) -> Tally | Reruns:
     """Return what collects the figures of a grid."""
-    from loopcli.sweep.grid import Grid
+    from loopcli.analyze.sweep.grid import Grid
 
     if isinstance(grid, Grid):
-        from loopcli.sweep.tally import Tally  # the one that needs numpy
+        from loopcli.analyze.sweep.tally import Tally  # the one that needs numpy
 
         return Tally(grid)
-    from loopcli.sweep.reruns import Reruns
+    from loopcli.analyze.sweep.reruns import Reruns
 
     assert grid is not None
     return Reruns(grid)

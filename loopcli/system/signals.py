@@ -14,7 +14,7 @@ import time
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from loopcli.stdio import poll_time
+from loopcli.system.stdio import poll_time
 
 # What ends a process from outside, and the end of a child.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from loopcli.replay import ENDED, Row
-from loopcli.scoring import Outcome, detected
+from loopcli.analyze.replay import ENDED, Row
+from loopcli.analyze.scoring import Outcome, detected
 
 CLEAN, LOOP = "clean", "loop"
 

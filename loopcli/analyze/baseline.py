@@ -11,10 +11,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from loopcli import writing
+from loopcli.analyze.gates import Failure
+from loopcli.analyze.replay import Row
 from loopcli.errors import ConfigError
-from loopcli.gates import Failure
-from loopcli.replay import Row
+from loopcli.system import writing
 
 _FORMAT = 1
 _MEMBERS = {"format", "settings", "transcripts"}

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from loopcli.analyze.screening.sight import Bytes, one_byte_each
+from loopcli.analyze.sweep.tokens import Ints
 from loopcli.rules.period.probes import COUNTERS, COVER, FAR, NEAR, SHORT, Probe
 from loopcli.rules.screening import Places
-from loopcli.sweep.sight import Bytes, one_byte_each
-from loopcli.sweep.tokens import Ints
 
 Grams = NDArray[np.uint16]
 

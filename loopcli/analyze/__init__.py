@@ -1,0 +1,1 @@
+"""Driver 2: recorded replies to rows, scores and gates."""

@@ -1,0 +1,1 @@
+"""The numpy shortcut for large corpora."""

@@ -1,0 +1,1 @@
+"""Driver 3: a command asked again while its reply loops."""

@@ -1,0 +1,1 @@
+"""Descriptors, signals and files: the only place that touches them."""
