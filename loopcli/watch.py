@@ -42,7 +42,7 @@ class End(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-class Ruling(NamedTuple):
+class PlacedVerdict(NamedTuple):
     """A verdict, and the byte at which the input is to be cut for it.
 
     A server's own verdict needs no cut: the server has ended the reply.
@@ -52,7 +52,7 @@ class Ruling(NamedTuple):
     cut: int | None
 
 
-class Story:
+class StreamState:
     """What a stream has told of itself so far."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Watch:
         self._reader = reader
         self._detector = detector
         self._overflow_told = False
-        self.story = Story()
+        self.story = StreamState()
         self.story.format, self.story.framing = reader.name, reader.framing
 
     @property
@@ -134,15 +134,15 @@ class Watch:
         """How many deltas with something in them have arrived."""
         return self._reader.progress
 
-    def feed(self, data: bytes) -> Iterator[tuple[Event, list[Ruling]]]:
+    def feed(self, data: bytes) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
         """Yield each event that ``data`` completes, with the rulings on it."""
         return self._judge(self._reader.feed(data))
 
-    def close(self) -> Iterator[tuple[Event, list[Ruling]]]:
+    def close(self) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
         """Yield what the end of the input completes."""
         return self._judge(self._reader.close())
 
-    def _judge(self, events: list[Event]) -> Iterator[tuple[Event, list[Ruling]]]:
+    def _judge(self, events: list[Event]) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
         self.story.format, self.story.framing = self._reader.name, self._reader.framing
         for event in events:
             self.story.note(event)
@@ -151,17 +151,17 @@ class Watch:
                 yield event, [self._served(event)] if isinstance(event, ServerLoop) else []
                 continue
             verdicts = self._detector.update(event)
-            yield event, [Ruling(v, event.marks.byte_after(v.offset)) for v in verdicts]
+            yield event, [PlacedVerdict(v, event.marks.byte_after(v.offset)) for v in verdicts]
             if self._detector.overflowed and not self._overflow_told:
                 self._overflow_told = True
                 yield Note("the stream has too many choices or blocks; the rest go unjudged"), []
 
-    def _served(self, event: ServerLoop) -> Ruling:
+    def _served(self, event: ServerLoop) -> PlacedVerdict:
         """Return the server's verdict as one of ours; it says nothing of words and gauges."""
         lane = Lane(choice=event.choice)
         words, chars = self.totals(lane.channel, lane.choice)
         message = f"the server ended the reply as a repetition: {event.sign}"
-        return Ruling(
+        return PlacedVerdict(
             Verdict("server", REPETITION, message, words, chars, 0, 0, 0, lane=lane), None
         )
 

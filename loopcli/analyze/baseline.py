@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from loopcli.analyze.gates import Failure
-from loopcli.analyze.replay import Row
+from loopcli.analyze.replay import ReplayRow
 from loopcli.errors import ConfigError
 from loopcli.system import writing
 
@@ -42,7 +42,7 @@ class Baseline(NamedTuple):
     marks: Mapping[str, Mapping[str, Mark]]
 
 
-def of(rows: Iterable[Row], settings: Settings) -> Baseline:
+def of(rows: Iterable[ReplayRow], settings: Settings) -> Baseline:
     """Return what rows are to be remembered by."""
     marks: dict[str, dict[str, Mark]] = {}
     for row in rows:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from loopcli.analyze.replay import ENDED, Row
-from loopcli.analyze.scoring import Outcome, detected
+from loopcli.analyze.replay import ENDED, ReplayRow
+from loopcli.analyze.scoring import ScoredReply, detected
 
 CLEAN, LOOP = "clean", "loop"
 
@@ -24,7 +24,7 @@ class Failure(NamedTuple):
         return f"{self.gate}: {self.id}: {self.message}"
 
 
-def labels(rows: Iterable[Row]) -> Iterator[Failure]:
+def labels(rows: Iterable[ReplayRow]) -> Iterator[Failure]:
     """Yield the clean replies that trip, and the loops that no rule finds.
 
     A trip before a loop's known onset has not found it.
@@ -42,18 +42,18 @@ def labels(rows: Iterable[Row]) -> Iterator[Failure]:
             yield Failure(ident, "check", "", f"labelled loop, and {why}")
 
 
-def found(row: Row) -> bool:
+def found(row: ReplayRow) -> bool:
     """Return whether a loop was found."""
     return detected(row.trip_char, row.onset)
 
 
-def tripped(row: Row) -> str:
+def tripped(row: ReplayRow) -> str:
     """Return a clause that says where a rule tripped."""
     what = f"{row.verdict} that ended" if row.finding == ENDED else row.verdict
     return f"{row.rule} trips ({what}) at word {row.trip_word}, character {row.trip_char}"
 
 
-def peaks(rows: Iterable[Row], limits: Mapping[str, int]) -> Iterator[Failure]:
+def peaks(rows: Iterable[ReplayRow], limits: Mapping[str, int]) -> Iterator[Failure]:
     """Yield the replies, loops apart, that come higher than the limit of a rule."""
     for row in rows:
         limit = limits.get(row.rule)
@@ -62,16 +62,16 @@ def peaks(rows: Iterable[Row], limits: Mapping[str, int]) -> Iterator[Failure]:
             yield Failure(row.id, "max-peak", row.rule, message)
 
 
-def unjudged(rows: Iterable[Row], limits: Mapping[str, int]) -> list[str]:
+def unjudged(rows: Iterable[ReplayRow], limits: Mapping[str, int]) -> list[str]:
     """Return the rules with a limit that have judged no reply which it is for."""
     judged = {row.rule for row in rows if row.label != LOOP and row.channel is not None}
     return [rule for rule in limits if rule not in judged]
 
 
-def outcomes(rows: Iterable[Row]) -> list[Outcome]:
+def outcomes(rows: Iterable[ReplayRow]) -> list[ScoredReply]:
     """Return what one rule did on each labelled reply, in characters."""
     return [
-        Outcome(row.label == LOOP, row.words, row.trip_char, row.onset)
+        ScoredReply(row.label == LOOP, row.words, row.trip_char, row.onset)
         for row in rows
         if row.label is not None
     ]

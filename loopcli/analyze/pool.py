@@ -57,7 +57,7 @@ class _Worker(NamedTuple):
     pipe: Connection
 
 
-class Crew(Generic[T, R]):
+class WorkerPool(Generic[T, R]):
     """Processes at work; a context manager that leaves none behind."""
 
     def __init__(self, make: Callable[[], Work[T, R]], size: int) -> None:
@@ -143,7 +143,7 @@ class Crew(Generic[T, R]):
                 continue
         return kept
 
-    def __enter__(self) -> Crew[T, R]:
+    def __enter__(self) -> WorkerPool[T, R]:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -36,7 +36,7 @@ class Place(NamedTuple):
     region: Region
 
 
-class Row(NamedTuple):
+class ReplayRow(NamedTuple):
     """What one rule says of one reply. What the reply does not define is ``None``.
 
     ``peak`` is in the rule's own unit, as are its ``ceiling`` and the
@@ -93,7 +93,7 @@ def replay(
     armed: Sequence[Armed],
     label: str | None = None,
     onset: int | None = None,
-) -> list[Row]:
+) -> list[ReplayRow]:
     """Return a row for each armed rule, in their order.
 
     >>> from loopcli.events import Channel
@@ -144,14 +144,14 @@ class _Judged(NamedTuple):
 
 def _row(
     ident: str, label: str | None, onset: int | None, arm: Armed, judged: Sequence[_Judged]
-) -> Row:
+) -> ReplayRow:
     highest = max(judged, key=lambda one: share(one.peak.value, one.ceiling), default=None)
     rule = arm.make() if highest is None else highest.rule  # a reply may say nothing at all
     peak = Peak() if highest is None else highest.peak
     ceiling = rule.ceiling if highest is None else highest.ceiling
     lane, verdict = _first_trip(judged)
     findings = {one.finding for one in judged} if verdict else set()
-    return Row(
+    return ReplayRow(
         id=ident,
         label=label,
         onset=onset,

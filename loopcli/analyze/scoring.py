@@ -25,7 +25,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Outcome(NamedTuple):
+class ScoredReply(NamedTuple):
     """What a rule did on one labelled reply.
 
     loop: the label.  words: length of the reply.  alarm, onset: positions, None where there was no
@@ -120,7 +120,7 @@ def rates(
     )
 
 
-def score(outcomes: Iterable[Outcome]) -> Score:
+def score(outcomes: Iterable[ScoredReply]) -> Score:
     """The figures of one rule from what it did on each labelled reply."""
     loops = caught = clean = false_alarms = clean_words = 0
     delays: list[int] = []

@@ -13,13 +13,13 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loopcli.analyze.replay import Row
+from loopcli.analyze.replay import ReplayRow
 from loopcli.analyze.tasks import Item, Plan, Seen, Task, Worker, numpy_works, worker
 from loopcli.recordings.corpus import STDIN, File, Trouble
 from loopcli.status import Status
 
 if TYPE_CHECKING:
-    from loopcli.analyze.pool import Crew  # slow to import
+    from loopcli.analyze.pool import WorkerPool  # slow to import
     from loopcli.analyze.sweep.rows import Rows
 
 # A task: so much that handing it over costs nothing, so little that the
@@ -38,7 +38,7 @@ class Survey:
     def __init__(self, plan: Plan, jobs: int | None = None) -> None:
         self._plan = plan
         self._jobs = jobs
-        self.rows: list[Row] = []
+        self.rows: list[ReplayRow] = []
         self.seen: list[Seen] = []
         self.tally: Rows | None = None
         self.statuses: list[Status] = []
@@ -94,7 +94,7 @@ class Survey:
                 tick(self.files, self.total)
 
     def _take(self, item: Item, told: Callable[[Trouble], None]) -> None:
-        if isinstance(item, Row):
+        if isinstance(item, ReplayRow):
             self.rows.append(item)
         elif isinstance(item, Seen):
             self.seen.append(item)
@@ -117,7 +117,7 @@ class Survey:
     def _several(
         self, tasks: Sequence[Task | Trouble], jobs: int, stack: ExitStack
     ) -> Iterator[tuple[int, list[Item]]]:
-        from loopcli.analyze.pool import Crew  # slow to import
+        from loopcli.analyze.pool import WorkerPool  # slow to import
 
         # Standard input belongs to this process.
         theirs = {
@@ -125,7 +125,9 @@ class Survey:
             for at, task in enumerate(tasks)
             if not isinstance(task, Trouble) and task[0].path != STDIN
         }
-        crew: Crew[Task, list[Item]] = stack.enter_context(Crew(partial(worker, self._plan), jobs))
+        crew: WorkerPool[Task, list[Item]] = stack.enter_context(
+            WorkerPool(partial(worker, self._plan), jobs)
+        )
         own = worker(self._plan)
         if self._plan.grid is not None:
             stack.callback(lambda: self._keep([own.finish(), *crew.finish()]))
@@ -146,7 +148,7 @@ class Survey:
         return len(task), own(task) if result is None else result
 
     def _gathered(
-        self, tasks: Mapping[int, Task], crew: Crew[Task, list[Item]]
+        self, tasks: Mapping[int, Task], crew: WorkerPool[Task, list[Item]]
     ) -> Iterator[tuple[int, list[Item]]]:
         """Yield what each task gives; a replay that took its worker along is tried file by file."""
         numbers, again = list(tasks), []

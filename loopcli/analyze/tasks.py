@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from loopcli.analyze.replay import Row, replay
+from loopcli.analyze.replay import ReplayRow, replay
 from loopcli.events import Channel
 from loopcli.recordings import corpus
-from loopcli.recordings.corpus import File, Settings, Transcript, Trouble
+from loopcli.recordings.corpus import CorpusSettings, File, Transcript, Trouble
 from loopcli.rules.base import Armed
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     """
 
     armed: Sequence[Armed]
-    settings: Settings
+    settings: CorpusSettings
     channels: frozenset[Channel] = frozenset()
     grid: Grid | RuleGrid | None = None
     screened: bool = False
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
     label: str | None
 
 
-Item = Row | Seen | Trouble
+Item = ReplayRow | Seen | Trouble
 Task = Sequence[File]
 
 
@@ -92,11 +92,11 @@ class Sweeper:
     """Sweeps a grid over replies, and keeps the tally."""
 
     def __init__(self, plan: Plan) -> None:
-        from loopcli.analyze.sweep.rows import Label
+        from loopcli.analyze.sweep.rows import Labelled
 
         self._plan = plan
         self._rows = _rows(plan.grid)
-        self._labels = {"clean": Label.CLEAN, "loop": Label.LOOP, None: Label.NONE}
+        self._labels = {"clean": Labelled.CLEAN, "loop": Labelled.LOOP, None: Labelled.NONE}
 
     def __call__(self, task: Task, /) -> list[Item]:
         """Return the replies that went into the tally, and the troubles between them."""

@@ -14,7 +14,7 @@ from loopcli.rules import table
 from loopcli.rules.saturation.rule import NAME as SATURATION
 from loopcli.settings import file as settings_file
 from loopcli.settings import profiles
-from loopcli.settings.arming import Arming, settle
+from loopcli.settings.arming import Settings, resolve
 from loopcli.wording import escaped
 
 
@@ -32,7 +32,7 @@ def command(agent: str | None, file: str) -> int:
     warnings = Lines(sys.stderr)
     lines: list[bytes] = []
     for base in bases:
-        arming = settle(base)
+        arming = resolve(base)
         for warning in arming.warnings:
             warnings.warn(warning)
         title = arming.profile.title if arming.profile else file
@@ -40,7 +40,7 @@ def command(agent: str | None, file: str) -> int:
     return printed_lines(lines)
 
 
-def _described(arming: Arming) -> Iterator[str]:
+def _described(arming: Settings) -> Iterator[str]:
     profile = arming.profile
     if profile is not None and not profile.armed:
         yield f"off: {profile.off_because}"
@@ -57,5 +57,5 @@ def _described(arming: Arming) -> Iterator[str]:
     yield arming.line
 
 
-def _knobs(arming: Arming, name: str) -> Iterator[tuple[table.Knob, int]]:
+def _knobs(arming: Settings, name: str) -> Iterator[tuple[table.Knob, int]]:
     return zip(table.RULES[name].knobs, arming.knobs(name).values(), strict=True)

@@ -21,7 +21,14 @@ from click.core import ParameterSource
 from loopcli.errors import ConfigError
 from loopcli.readers.detection.auto import READERS
 from loopcli.rules import table
-from loopcli.settings.arming import DEFAULT_RULES, PRESETS, Arming, Base, changes_nothing, settle
+from loopcli.settings.arming import (
+    DEFAULT_RULES,
+    PRESETS,
+    FileSettings,
+    Settings,
+    changes_nothing,
+    resolve,
+)
 
 ENVIRONMENT_PREFIX = "LOOPCHECK"
 
@@ -128,7 +135,7 @@ def rule_options(function: F) -> F:
     return rules(preset(watch(config(agent(knob_options(function))))))
 
 
-def arming(ctx: click.Context, params: Mapping[str, Any]) -> Arming:
+def arming(ctx: click.Context, params: Mapping[str, Any]) -> Settings:
     """Return what a command line arms. Raises ``ConfigError`` with all defects of its knobs."""
     written = {}
     for entry in table.RULES.values():
@@ -139,7 +146,7 @@ def arming(ctx: click.Context, params: Mapping[str, Any]) -> Arming:
                     spelled = f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
                 written[knob.name] = spelled, params[knob.name]
     base = _base(params["config"], params["agent"])
-    return settle(base, written, **{key: params[key] for key in ("rules", "preset", "watch")})
+    return resolve(base, written, **{key: params[key] for key in ("rules", "preset", "watch")})
 
 
 def idle(
@@ -166,14 +173,14 @@ def _from_flag(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _base(path: str | None, agent: str | None) -> Base:
+def _base(path: str | None, agent: str | None) -> FileSettings:
     if path is not None:
         from loopcli.settings import file  # only who has a file pays for the import
 
         return file.load(path).pick(agent)
     if agent is not None:
         raise ConfigError("--agent picks a profile of --config, and there is none")
-    return Base()
+    return FileSettings()
 
 
 def name_variable(error: click.UsageError) -> None:

@@ -13,11 +13,11 @@ from loopcli.commands import options
 from loopcli.detector import Detector
 from loopcli.output.console import Lines
 from loopcli.readers.detection.auto import reader
-from loopcli.run.attempt import Launch, LaunchSettings
+from loopcli.run.attempt import AttemptRunner, AttemptSettings
 from loopcli.run.attempts import Attempts, Policy
 from loopcli.run.journal import Journal
-from loopcli.run.turn import TurnRun, Whose
-from loopcli.settings.arming import Arming
+from loopcli.run.turn import TurnLabel, TurnRunner
+from loopcli.settings.arming import Settings
 from loopcli.system.signals import Signals
 from loopcli.system.stdio import keep_input
 from loopcli.watch import Watch
@@ -124,16 +124,16 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     signals = Signals()
     make_watch = partial(_watch, params["input_"], arming)
     with keep_input(0) as stdin:
-        launch = Launch(
+        launch = AttemptRunner(
             params["command"], stdin.fileno(), _settings(params), make_watch, signals, teller.warn
         )
         attempts, whose = Attempts(_policy(params)), _whose(params, arming)
-        turn = TurnRun(attempts, launch, whose, teller, journal=journal, fetch=fetch)
+        turn = TurnRunner(attempts, launch, whose, teller, journal=journal, fetch=fetch)
         return turn.run(signals)
 
 
-def _settings(params: dict[str, Any]) -> LaunchSettings:
-    return LaunchSettings(
+def _settings(params: dict[str, Any]) -> AttemptSettings:
+    return AttemptSettings(
         params["idle_timeout"],
         params["timeout"],
         params["kill_after"],
@@ -148,12 +148,12 @@ def _policy(params: dict[str, Any]) -> Policy:
     return Policy(retries, params["backoff_base"], params["backoff_max"])
 
 
-def _whose(params: dict[str, Any], arming: Arming) -> Whose:
+def _whose(params: dict[str, Any], arming: Settings) -> TurnLabel:
     agent = arming.profile.id or arming.profile.name if arming.profile else ""
-    return Whose(params["session"], params["model"] or "", params["turn"] or 0, agent)
+    return TurnLabel(params["session"], params["model"] or "", params["turn"] or 0, agent)
 
 
-def _watch(name: str, arming: Arming) -> Watch:
+def _watch(name: str, arming: Settings) -> Watch:
     return Watch(reader(name), Detector(arming.rules()))
 
 

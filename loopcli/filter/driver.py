@@ -22,7 +22,7 @@ from loopcli.system.stdio import (
     die_by,
 )
 from loopcli.verdicts import LENGTH, Verdict
-from loopcli.watch import End, Ruling, Watch
+from loopcli.watch import End, PlacedVerdict, Watch
 
 if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer
@@ -130,7 +130,7 @@ class Filter:
             self._problem(f"cannot judge on, the rest passes unjudged: {error!r}", kind="bug")
         return None
 
-    def _rule(self, event: Event, rulings: Sequence[Ruling]) -> int | None:
+    def _rule(self, event: Event, rulings: Sequence[PlacedVerdict]) -> int | None:
         for ruling in rulings:
             self._statuses.append(_status_of(ruling.verdict))
             for renderer in self._renderers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from loopcli.verdicts import Peak
-from loopcli.watch import End, Ruling, Story
+from loopcli.watch import End, PlacedVerdict, StreamState
 
 
 class Summary(NamedTuple):
@@ -18,7 +18,7 @@ class Summary(NamedTuple):
     bytes_in: int
     bytes_out: int
     peaks: dict[str, Peak]  # for each rule, with the ceiling of that stretch
-    story: Story
+    story: StreamState
 
 
 class Renderer(Protocol):
@@ -27,7 +27,7 @@ class Renderer(Protocol):
     def begin(self, info: dict[str, Any]) -> None:
         """Judging begins; ``info`` says with what."""
 
-    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+    def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """A rule fired; ``bytes_in`` is how much had been read by then."""
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:

@@ -8,7 +8,7 @@ import orjson
 
 from loopcli.output.base import Summary
 from loopcli.verdicts import Peak
-from loopcli.watch import Ruling
+from loopcli.watch import PlacedVerdict
 
 
 class JsonLinesRenderer:
@@ -23,7 +23,7 @@ class JsonLinesRenderer:
         """Write the configuration."""
         self._write({"type": "begin", **info})
 
-    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+    def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """Write a verdict; where it fired and how much had been read stand apart."""
         verdict = ruling.verdict
         lane = verdict.lane

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from loopcli.analyze.gates import Failure
-from loopcli.analyze.replay import Row
+from loopcli.analyze.replay import ReplayRow
 from loopcli.wording import spelled
 
 # What XML 1.0 cannot hold, not even as a reference.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(rows: Iterable[Row], failures: Sequence[Failure], errors: Sequence[str]) -> bytes:
+def junit(rows: Iterable[ReplayRow], failures: Sequence[Failure], errors: Sequence[str]) -> bytes:
     """Return the document. A reply that failed a gate is a failure.
 
     ``errors`` are what else keeps the status from being 0: what could not be read, a

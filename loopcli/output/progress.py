@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from loopcli.output.base import Summary
 from loopcli.verdicts import Peak, share
-from loopcli.watch import Ruling
+from loopcli.watch import PlacedVerdict
 
 _INTERVAL = 0.1  # seconds
 
@@ -33,7 +33,7 @@ class ProgressRenderer:
     def begin(self, info: dict[str, Any]) -> None:
         """Nothing to draw yet."""
 
-    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+    def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """Make room for the line that tells it."""
         self._bar.clear()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from loopcli.analyze.replay import Place, Row
+from loopcli.analyze.replay import Place, ReplayRow
 from loopcli.wording import clean, spelled
 
 Record = Mapping[str, Any]
@@ -21,7 +21,7 @@ ROW_FIELDS = (
 )
 
 
-def row_record(row: Row) -> dict[str, Any]:
+def row_record(row: ReplayRow) -> dict[str, Any]:
     """Return a row as plain JSON."""
     record = {name: getattr(row, name) for name in ROW_FIELDS if name != "regions"}
     record["id"] = spelled(row.id)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from loopcli.analyze import gates
 from loopcli.analyze.gates import Failure
-from loopcli.analyze.replay import ENDED, Row
+from loopcli.analyze.replay import ENDED, ReplayRow
 from loopcli.analyze.scoring import Estimate, Score, score
 from loopcli.output import records
 from loopcli.output.records import ROW_FIELDS, row_record
@@ -22,7 +22,7 @@ _REGIONS_SHOWN = 3
 class Report(NamedTuple):
     """Rows in the order of their ids, what could not be read, and what failed."""
 
-    rows: Sequence[Row]
+    rows: Sequence[ReplayRow]
     troubles: Sequence[str]
     failures: Sequence[Failure]
 
@@ -36,15 +36,15 @@ class Report(NamedTuple):
             return records.csv(map(row_record, self._picked(shown)), ROW_FIELDS)
         return self._text(shown, markdown=form == "markdown").encode("utf-8", "replace")
 
-    def _ranked(self) -> list[Row]:
+    def _ranked(self) -> list[ReplayRow]:
         """Return the rows, the one that came nearest to its ceiling first."""
         return sorted(self.rows, key=lambda row: (-row.share, -row.peak))
 
-    def _picked(self, shown: int | None) -> Sequence[Row]:
+    def _picked(self, shown: int | None) -> Sequence[ReplayRow]:
         return self.rows if shown is None else self._ranked()[:shown]
 
-    def _by_rule(self) -> dict[str, list[Row]]:
-        rules: dict[str, list[Row]] = {}
+    def _by_rule(self) -> dict[str, list[ReplayRow]]:
+        rules: dict[str, list[ReplayRow]] = {}
         for row in self.rows:
             rules.setdefault(row.rule, []).append(row)
         return rules
@@ -122,7 +122,7 @@ def _of_these(ended: int) -> str:
     return f" ({ended} on what ended)" if ended else ""
 
 
-def _ended(row: Row) -> Iterator[str]:
+def _ended(row: ReplayRow) -> Iterator[str]:
     """Yield a line for each repetition of a reply that ended before the reply did."""
     ended = [place for place in row.places if place.region.ended]
     for place in ended[:_REGIONS_SHOWN]:
@@ -145,7 +145,7 @@ def _score(found: Score) -> dict[str, Any]:
     return values | {"delay_chars": found.delay}
 
 
-def _scored(rule: str, rows: Sequence[Row]) -> str:
+def _scored(rule: str, rows: Sequence[ReplayRow]) -> str:
     return f"{rule}: " + ", ".join(_figures(score(gates.outcomes(rows))))
 
 

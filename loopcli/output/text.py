@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from loopcli.output.base import Summary
 from loopcli.status import Status
 from loopcli.verdicts import Peak
-from loopcli.watch import Ruling
+from loopcli.watch import PlacedVerdict
 from loopcli.wording import escaped, shown
 
 _RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[33m", "\x1b[0m"
@@ -30,7 +30,7 @@ class TextRenderer:
         if self._verbose and info["armed"]:
             self._line(info["armed"], prefix="loopcheck: ")
 
-    def verdict(self, ruling: Ruling, bytes_in: int) -> None:
+    def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """Say what tripped, what repeated, and where that began."""
         verdict = ruling.verdict
         lane = verdict.lane

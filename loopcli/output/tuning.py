@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from loopcli.analyze.scoring import Estimate
-from loopcli.analyze.sweep.rows import Combination, Row
+from loopcli.analyze.sweep.rows import Combination, SweepRow
 from loopcli.analyze.sweep.suggest import Suggestion
 from loopcli.output.records import Record
 from loopcli.output.table import UNDEFINED, Column, field, figure
@@ -39,7 +39,7 @@ def front_fields(knobs: Combination) -> tuple[str, ...]:
     return (*sweep_fields(knobs), "missed", "headroom", "alike", "flags")
 
 
-def sweep_record(row: Row) -> dict[str, Any]:
+def sweep_record(row: SweepRow) -> dict[str, Any]:
     """Return one combination as plain JSON; a rate has its 95 % interval beside it."""
     record: dict[str, Any] = row.knobs._asdict()
     record |= {name: getattr(row, name) for name in _COUNTS if name != "delay_words"}

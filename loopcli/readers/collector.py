@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from loopcli.events import Event, EventMarks, Lane, Problem, Text
-from loopcli.readers.snapshots import Growth
+from loopcli.readers.snapshots import Snapshots
 
 # A reply has a handful of lanes; what a stream with more of them says in the
 # others is dropped, because their memory must not grow with it.
@@ -27,7 +27,7 @@ class Collector:
         self._lane: Lane | None = None
         self._parts: list[str] = []
         self._ends: list[int] = []
-        self._growth: dict[Lane, Growth] = {}
+        self._growth: dict[Lane, Snapshots] = {}
         # The first half of a pair, and the byte where its wire event ended.
         self._halves: dict[Lane, tuple[str, int]] = {}
         self.progress = 0
@@ -59,7 +59,7 @@ class Collector:
         if growth is None:
             if len(self._growth) >= MAX_LANES:
                 return False
-            growth = self._growth[lane] = Growth()
+            growth = self._growth[lane] = Snapshots()
         if delta:
             self.progress += 1
         for piece, byte in growth.take(delta, end) if delta else ():

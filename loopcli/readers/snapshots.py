@@ -27,10 +27,10 @@ _LONG = 100
 Piece = tuple[str, int]  # a text, and the byte at which its wire event ended
 
 
-class Growth:
+class Snapshots:
     """Decides for one lane. ``settled`` is true once its deltas are known to be plain.
 
-    >>> growth = Growth()
+    >>> growth = Snapshots()
     >>> [growth.take(text, 0) for text in ("Hel", "Hello", " you")]
     [[('Hel', 0)], [], [('Hello', 0), (' you', 0)]]
     >>> growth.settled

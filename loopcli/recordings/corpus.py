@@ -31,7 +31,7 @@ from loopcli.errors import reason
 from loopcli.recordings import detect
 from loopcli.recordings import labels as labelling
 from loopcli.recordings.base import Defect, Hints, Lanes, Reply
-from loopcli.recordings.labels import Label, Labels
+from loopcli.recordings.labels import LabelLine, Labels
 from loopcli.recordings.unpack import Unpacked
 from loopcli.status import Status
 
@@ -78,14 +78,14 @@ class Transcript(NamedTuple):
     onset: int | None = None
 
 
-class Settings(NamedTuple):
+class CorpusSettings(NamedTuple):
     """How files are read: the member that holds a JSON record's reply, and a file's labels."""
 
     text_field: str | None = None
     labels: Labels | None = None
 
 
-_AS_IT_COMES = Settings()
+_AS_IT_COMES = CorpusSettings()
 
 
 def find(paths: Iterable[str], *, files0_from: str | None = None) -> Iterator[File | Trouble]:
@@ -234,7 +234,7 @@ def _reason(error: OSError) -> str:
     return f"cannot read: {error.strerror or error}"
 
 
-def read(file: File, settings: Settings = _AS_IT_COMES) -> Iterator[Transcript | Trouble]:
+def read(file: File, settings: CorpusSettings = _AS_IT_COMES) -> Iterator[Transcript | Trouble]:
     """Yield the transcripts in a file, and what of it could not be read."""
     name = STDIN_NAME if file.path == STDIN else file.path
     stdin = file.path == STDIN
@@ -257,7 +257,7 @@ def read(file: File, settings: Settings = _AS_IT_COMES) -> Iterator[Transcript |
 
 
 def _transcripts(
-    unpacked: Unpacked, name: str, named: bool, settings: Settings
+    unpacked: Unpacked, name: str, named: bool, settings: CorpusSettings
 ) -> Iterator[Transcript | Trouble]:
     pieces = iter(unpacked)
     first = next(pieces, b"")
@@ -282,7 +282,7 @@ def _says_nothing(defect: Defect) -> bool:
 
 
 def _transcript(ident: str, path: str, reply: Reply, labels: Labels | None) -> Transcript:
-    given: Label | None = labels.of(ident) if labels else None
+    given: LabelLine | None = labels.of(ident) if labels else None
     if given is not None:
         return Transcript(ident, reply.lanes, given.label, given.onset)
     label = reply.label or labelling.of_folder(path)

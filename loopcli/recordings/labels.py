@@ -28,7 +28,7 @@ _COLUMNS = ("id", "label", "onset")
 _ONE_COLUMN = "there is one column only; a file of labels begins with a line that names them"
 
 
-class Label(NamedTuple):
+class LabelLine(NamedTuple):
     """One line of a file of labels; ``label`` is ``None`` for ``unknown``."""
 
     label: str | None
@@ -44,12 +44,12 @@ class LabelsError(LoopcheckError):
 class Labels:
     """The labels of a file, found by the id of a reply or the path of its file."""
 
-    def __init__(self, source: str, labels: Iterable[Label]) -> None:
+    def __init__(self, source: str, labels: Iterable[LabelLine]) -> None:
         self._source = source
         self._folder = os.path.dirname(source)
         self._labels = {label.id: label for label in labels}
 
-    def of(self, ident: str) -> Label | None:
+    def of(self, ident: str) -> LabelLine | None:
         """Return what is said of the reply ``path#n``."""
         return next((self._labels[key] for key in self._keys(ident) if key in self._labels), None)
 
@@ -95,7 +95,7 @@ def load(path: str) -> Labels:
         raise OSError(error.errno, f"cannot read: {error.strerror}", path) from error
     text = raw.decode("utf-8-sig", "replace")
     rows = _json_rows(raw) if text.lstrip().startswith("{") else _csv_rows(text)
-    labels: dict[str, Label] = {}
+    labels: dict[str, LabelLine] = {}
     defects = []
     for line, row in rows:
         try:
@@ -144,7 +144,7 @@ def _csv_rows(text: str) -> Iterator[tuple[int, Row]]:
         yield reader.line_num, f"not CSV: {error}"
 
 
-def _label(row: Row, line: int) -> Label:
+def _label(row: Row, line: int) -> LabelLine:
     if isinstance(row, str):
         raise ValueError(row)
     ident, label = row.get("id"), row.get("label")
@@ -158,7 +158,7 @@ def _label(row: Row, line: int) -> Label:
     onset = _onset(row.get("onset"))
     if onset is not None and label != "loop":
         raise ValueError(f"only a loop has an onset, and this is {label}")
-    return Label(None if label == UNKNOWN else label, onset, ident, line)
+    return LabelLine(None if label == UNKNOWN else label, onset, ident, line)
 
 
 def _onset(value: object) -> int | None:
@@ -176,6 +176,6 @@ def _quoted(value: object) -> str:
     return "a list or an object" if isinstance(value, list | dict) else repr(value)
 
 
-def _agree(first: Label, second: Label) -> None:
+def _agree(first: LabelLine, second: LabelLine) -> None:
     if (first.label, first.onset) != (second.label, second.onset):
         raise ValueError(f"{second.id} was labelled otherwise in line {first.line}")

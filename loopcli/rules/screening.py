@@ -23,7 +23,7 @@ class Stretch(NamedTuple):
     pending: str
 
 
-class Screen(Protocol):
+class StretchScreen(Protocol):
     """Finds the stretches of a text that cannot leave a window saturated."""
 
     def __call__(self, pending: str, text: str, first: bool, /) -> Sequence[Stretch] | None:

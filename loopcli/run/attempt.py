@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from loopcli.events import Channel, Event, HttpHead, Note, Restart, Text
 from loopcli.readers.endings import http_status
-from loopcli.run.attempts import Kind, Outcome
+from loopcli.run.attempts import AttemptKind, AttemptOutcome
 from loopcli.run.child import Child
 from loopcli.status import RunStatus
 from loopcli.system.signals import Signals
 from loopcli.system.stdio import IdleError, Limits, Output, TimeLimitError
-from loopcli.watch import End, Ruling, Story, Watch
+from loopcli.watch import End, PlacedVerdict, StreamState, Watch
 from loopcli.wording import counted
 
 STDOUT = 1
@@ -32,7 +32,7 @@ class StartError(Exception):
         self.status = status
 
 
-class LaunchSettings(NamedTuple):
+class AttemptSettings(NamedTuple):
     """How an attempt runs. Times in seconds, 0 for no limit (``kill_after``: at once)."""
 
     idle_timeout: float = 60
@@ -42,7 +42,7 @@ class LaunchSettings(NamedTuple):
     retry_on: frozenset[int] = frozenset()
 
 
-class Launch:
+class AttemptRunner:
     """Runs the command as often as it is asked to; each time with a fresh detector.
 
     ``stdin`` is a descriptor of a file that every attempt reads from its start.
@@ -53,7 +53,7 @@ class Launch:
         self,
         command: Sequence[str],
         stdin: int,
-        settings: LaunchSettings,
+        settings: AttemptSettings,
         make_watch: Callable[[], Watch],
         signals: Signals,
         warn: Callable[[str], None],
@@ -68,7 +68,7 @@ class Launch:
         self._start_of_output = b""
         self.output = Output(STDOUT, hold=False)
 
-    def attempt(self) -> Outcome:
+    def attempt(self) -> AttemptOutcome:
         """Run the command once. Raises ``StartError`` if it cannot be started."""
         settings = self._settings
         watch = self._make_watch()
@@ -91,7 +91,7 @@ class Launch:
         if child.left_open:
             self._warn("the command ended, but its output was held open; that is ended, too")
         outcome = self._outcome(watch, ruling, limit, child)
-        if outcome.kind is not Kind.ANSWERED:
+        if outcome.kind is not AttemptKind.ANSWERED:
             self.output.drop()
         return outcome
 
@@ -105,7 +105,7 @@ class Launch:
             message = f"cannot run `{self._command[0]}`: {error.strerror}"
             raise StartError(message, status) from error
 
-    def _copy(self, child: Child, watch: Watch, limits: Limits) -> Ruling | None:
+    def _copy(self, child: Child, watch: Watch, limits: Limits) -> PlacedVerdict | None:
         read = 0
         for data in child.output(limits, STDOUT):
             before = watch.progress
@@ -120,7 +120,7 @@ class Launch:
                 return ruling
         return self._judge(watch.close())
 
-    def _judge(self, judged: Iterable[tuple[Event, list[Ruling]]]) -> Ruling | None:
+    def _judge(self, judged: Iterable[tuple[Event, list[PlacedVerdict]]]) -> PlacedVerdict | None:
         for event, rulings in judged:
             if isinstance(event, Text) and event.lane.channel is Channel.CONTENT:
                 self._chars += len(event.text)
@@ -133,11 +133,11 @@ class Launch:
         return None
 
     def _outcome(
-        self, watch: Watch, ruling: Ruling | None, limit: TimeLimitError | None, child: Child
-    ) -> Outcome:
+        self, watch: Watch, ruling: PlacedVerdict | None, limit: TimeLimitError | None, child: Child
+    ) -> AttemptOutcome:
         story = watch.story
-        told = Outcome(
-            Kind.ANSWERED,
+        told = AttemptOutcome(
+            AttemptKind.ANSWERED,
             words=watch.totals(Channel.CONTENT)[0],
             chars=self._chars,
             head=story.head,
@@ -159,27 +159,27 @@ class Launch:
         # Of an attempt that we ended, the status says nothing.
         if limit is None and child.status in self._settings.retry_on:
             retryable = True
-        if kind is Kind.EXITED and self._start_of_output and not self._settings.stream:
+        if kind is AttemptKind.EXITED and self._start_of_output and not self._settings.stream:
             cause += f"; not printed: {_shown(self._start_of_output)}"
-        status = child.status if kind is Kind.EXITED else 0
+        status = child.status if kind is AttemptKind.EXITED else 0
         return told._replace(kind=kind, cause=cause, retryable=retryable, exit_status=status)
 
-    def _stream_failure(self, story: Story) -> _Failure | None:
+    def _stream_failure(self, story: StreamState) -> _Failure | None:
         """Return what the provider did wrong, and whether asking again may help."""
         error, head = story.error, story.head
         if head is not None and head.status >= 300:
             return _http_failure(head, _shown(self._start_of_output[head.byte :]))
         if story.problem is not None:
             where = f"line {story.problem.line}: " if story.problem.line else ""
-            return Kind.MALFORMED, where + story.problem.message, False
+            return AttemptKind.MALFORMED, where + story.problem.message, False
         if error is not None:
             code = f" (code {error.code})" if error.code else ""
             cause = f"provider returned an error object: {error.message}{code}"
-            return Kind.UPSTREAM, cause, _passes(http_status(error.code))
+            return AttemptKind.UPSTREAM, cause, _passes(http_status(error.code))
         if story.end() is End.FAILED:
             # No error object: the reason itself is the error.
             cause = f"the reply ended as {story.failure}"
-            return Kind.UPSTREAM, cause, _passes(http_status(story.failure))
+            return AttemptKind.UPSTREAM, cause, _passes(http_status(story.failure))
         return None
 
 
@@ -191,7 +191,7 @@ def _shown(output: bytes) -> str:
     return text[:_MAX_SHOWN].decode("utf-8", "ignore") + "…"
 
 
-def _looped(told: Outcome, watch: Watch, ruling: Ruling) -> Outcome:
+def _looped(told: AttemptOutcome, watch: Watch, ruling: PlacedVerdict) -> AttemptOutcome:
     words, chars = watch.totals()
     detail = (
         f"{ruling.verdict.message} ({counted(words, 'word')}, "
@@ -199,11 +199,16 @@ def _looped(told: Outcome, watch: Watch, ruling: Ruling) -> Outcome:
     )
     cause = f"abandoned a looping reply: {detail}"
     return told._replace(
-        kind=Kind.LOOPED, cause=cause, retryable=True, detail=detail, words=words, chars=chars
+        kind=AttemptKind.LOOPED,
+        cause=cause,
+        retryable=True,
+        detail=detail,
+        words=words,
+        chars=chars,
     )
 
 
-_Failure = tuple[Kind, str, bool]
+_Failure = tuple[AttemptKind, str, bool]
 
 
 def _http_failure(head: HttpHead, body: str) -> _Failure:
@@ -213,7 +218,7 @@ def _http_failure(head: HttpHead, body: str) -> _Failure:
         cause += " (curl follows redirects with -L)"
     elif body:
         cause += f": {body}"
-    return Kind.HTTP, cause, _passes(head.status)
+    return AttemptKind.HTTP, cause, _passes(head.status)
 
 
 def _passes(status: int) -> bool:
@@ -221,21 +226,23 @@ def _passes(status: int) -> bool:
     return status == 429 or 500 <= status <= 599
 
 
-def _limit_failure(limit: TimeLimitError, story: Story, settings: LaunchSettings) -> _Failure:
+def _limit_failure(
+    limit: TimeLimitError, story: StreamState, settings: AttemptSettings
+) -> _Failure:
     if not isinstance(limit, IdleError):
-        return Kind.CEILING, str(limit), False
+        return AttemptKind.CEILING, str(limit), False
     cause = f"the stream stalled: no delta from the model for {settings.idle_timeout:g}s"
     if story.meta.provider:
         cause += f" (provider: {story.meta.provider})"
-    return Kind.STALLED, cause, True
+    return AttemptKind.STALLED, cause, True
 
 
-def _command_failure(story: Story, status: int) -> _Failure | None:
+def _command_failure(story: StreamState, status: int) -> _Failure | None:
     how = _ended(status)
     if story.end() is End.CUT:
         cause = "stream interrupted: it ended without a finish_reason or [DONE]"
-        return Kind.CUT, cause + (f"; {how}" if status else ""), True
-    return (Kind.EXITED, how, False) if status else None
+        return AttemptKind.CUT, cause + (f"; {how}" if status else ""), True
+    return (AttemptKind.EXITED, how, False) if status else None
 
 
 def _ended(status: int) -> str:

@@ -20,7 +20,7 @@ from loopcli.wording import counted
 _HEED_RETRY_AFTER = frozenset({429, 503})
 
 
-class Kind(StrEnum):
+class AttemptKind(StrEnum):
     """How one attempt ended."""
 
     ANSWERED = "answered"
@@ -35,23 +35,23 @@ class Kind(StrEnum):
 
 
 _STATUS = {
-    Kind.STALLED: RunStatus.TIME_LIMIT,
-    Kind.CEILING: RunStatus.TIME_LIMIT,
-    Kind.HTTP: RunStatus.UPSTREAM,
-    Kind.UPSTREAM: RunStatus.UPSTREAM,
-    Kind.CUT: RunStatus.UPSTREAM,
-    Kind.MALFORMED: RunStatus.UPSTREAM,
+    AttemptKind.STALLED: RunStatus.TIME_LIMIT,
+    AttemptKind.CEILING: RunStatus.TIME_LIMIT,
+    AttemptKind.HTTP: RunStatus.UPSTREAM,
+    AttemptKind.UPSTREAM: RunStatus.UPSTREAM,
+    AttemptKind.CUT: RunStatus.UPSTREAM,
+    AttemptKind.MALFORMED: RunStatus.UPSTREAM,
 }
 
 
-class Outcome(NamedTuple):
+class AttemptOutcome(NamedTuple):
     """One attempt, over.
 
     ``cause`` says why it failed, ``detail`` what tripped. ``words`` and
     ``chars`` are what the model wrote. ``exit_status`` is the command's own.
     """
 
-    kind: Kind
+    kind: AttemptKind
     cause: str = ""
     retryable: bool = False
     detail: str = ""
@@ -89,7 +89,7 @@ def _retry_after(head: HttpHead | None) -> float:
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-class Tally(NamedTuple):
+class Discarded(NamedTuple):
     """What the looping attempts of one turn threw away."""
 
     loops: int = 0
@@ -102,9 +102,9 @@ class Attempts:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[AttemptOutcome] = []
 
-    def take(self, outcome: Outcome) -> float | None:
+    def take(self, outcome: AttemptOutcome) -> float | None:
         """Note how an attempt ended; return the seconds until the next, ``None`` if it is over."""
         self.outcomes.append(outcome)
         failures = len(self.outcomes)
@@ -113,25 +113,25 @@ class Attempts:
         return self._policy.delay(failures, outcome.head)
 
     @property
-    def last(self) -> Outcome:
+    def last(self) -> AttemptOutcome:
         """How the last attempt ended."""
         return self.outcomes[-1]
 
     @property
     def answered(self) -> bool:
         """Whether the last attempt brought the reply."""
-        return bool(self.outcomes) and self.last.kind is Kind.ANSWERED
+        return bool(self.outcomes) and self.last.kind is AttemptKind.ANSWERED
 
     @property
-    def looped(self) -> list[Outcome]:
+    def looped(self) -> list[AttemptOutcome]:
         """The attempts that were abandoned because the reply looped."""
-        return [outcome for outcome in self.outcomes if outcome.kind is Kind.LOOPED]
+        return [outcome for outcome in self.outcomes if outcome.kind is AttemptKind.LOOPED]
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> Discarded:
         """What the looping attempts threw away."""
         looped = self.looped
-        return Tally(len(looped), sum(o.words for o in looped), sum(o.chars for o in looped))
+        return Discarded(len(looped), sum(o.words for o in looped), sum(o.chars for o in looped))
 
     @property
     def status(self) -> int:
@@ -181,7 +181,7 @@ class Attempts:
 
 def ask(
     attempts: Attempts,
-    attempt: Callable[[], Outcome],
+    attempt: Callable[[], AttemptOutcome],
     sleep: Callable[[float], None],
     warn: Callable[[str], None],
 ) -> None:

@@ -30,7 +30,7 @@ UNNAMED = "-"
 _MOST = 1e12
 
 
-class Summary:
+class SessionSummary:
     """The figures of one session (or a part of it), gathered record by record."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Rollup:
 
     def __init__(self, by: str | None = None) -> None:
         self._by = by
-        self._parts: dict[tuple[str, str], Summary] = {}
+        self._parts: dict[tuple[str, str], SessionSummary] = {}
         self._models: dict[tuple[str, str], dict[str, None]] = {}
 
     def add(self, record: Record, file: str) -> None:
@@ -83,7 +83,7 @@ class Rollup:
         session = _name(record, "session")
         group = "" if self._by is None else file if self._by == "file" else _name(record, self._by)
         key = session, group
-        self._parts.setdefault(key, Summary()).add(record)
+        self._parts.setdefault(key, SessionSummary()).add(record)
         if record.get("model"):
             self._models.setdefault(key, {})[_name(record, "model")] = None
 
@@ -112,7 +112,7 @@ class Rollup:
 
 def fields() -> list[str]:
     """Return the paths of every figure of a summary."""
-    return list(_flat(Summary().to_json()))
+    return list(_flat(SessionSummary().to_json()))
 
 
 def _flat(summary: Mapping[str, Any]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from loopcli.run import turn_records
-from loopcli.run.attempt import Launch, StartError
+from loopcli.run.attempt import AttemptRunner, StartError
 from loopcli.run.attempts import Attempts, ask
 from loopcli.run.journal import Journal, Previous, Record
 from loopcli.run.price import Abandoned, Fetch, look_up
@@ -18,7 +18,7 @@ from loopcli.system.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, 
 from loopcli.wording import counted
 
 
-class Teller(Protocol):
+class Console(Protocol):
     """Whoever tells the user."""
 
     def say(self, message: str) -> None:
@@ -28,8 +28,8 @@ class Teller(Protocol):
         """Say what is worth knowing."""
 
 
-class Whose(NamedTuple):
-    """Whose turn it is; ``number`` 0 is the one after the last in the journal."""
+class TurnLabel(NamedTuple):
+    """Which turn it is; ``number`` 0 is the one after the last in the journal."""
 
     session: str = ""
     model: str = ""
@@ -37,15 +37,15 @@ class Whose(NamedTuple):
     agent: str = ""
 
 
-class TurnRun:
+class TurnRunner:
     """Takes one turn; ``run`` returns the exit status."""
 
     def __init__(
         self,
         attempts: Attempts,
-        launch: Launch,
-        whose: Whose,
-        teller: Teller,
+        launch: AttemptRunner,
+        whose: TurnLabel,
+        teller: Console,
         *,
         journal: Journal | None = None,
         fetch: Fetch | None = None,

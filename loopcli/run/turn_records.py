@@ -11,20 +11,20 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from loopcli.run.attempts import Attempts, Kind
+from loopcli.run.attempts import AttemptKind, Attempts
 from loopcli.run.journal import Previous, Record
 from loopcli.run.price import Abandoned, Price
 
 # Every failure is the model request's; the type says which.
 ERROR_KIND = "model_api"
 _ERROR_TYPES = {
-    Kind.STALLED: "model_stream_stalled",
-    Kind.CEILING: "model_call_timeout",
-    Kind.HTTP: "model_http_error",
-    Kind.UPSTREAM: "model_upstream_error",
-    Kind.CUT: "model_stream_interrupted",
-    Kind.MALFORMED: "model_stream_malformed",
-    Kind.EXITED: "command_failed",
+    AttemptKind.STALLED: "model_stream_stalled",
+    AttemptKind.CEILING: "model_call_timeout",
+    AttemptKind.HTTP: "model_http_error",
+    AttemptKind.UPSTREAM: "model_upstream_error",
+    AttemptKind.CUT: "model_stream_interrupted",
+    AttemptKind.MALFORMED: "model_stream_malformed",
+    AttemptKind.EXITED: "command_failed",
 }
 LOOP_TYPE = "model_response_loop"
 

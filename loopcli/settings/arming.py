@@ -31,7 +31,7 @@ Written = Mapping[str, tuple[str, str]]
 NOTHING: Written = MappingProxyType({})
 
 
-class Base(NamedTuple):
+class FileSettings(NamedTuple):
     """What holds where neither a flag nor the environment says otherwise.
 
     ``names`` is ``None`` where the preset or the default decides, and empty
@@ -44,7 +44,7 @@ class Base(NamedTuple):
     profile: Profile | None = None
 
 
-class Arming(NamedTuple):
+class Settings(NamedTuple):
     """What is armed, now that all is merged; ``names`` is empty when nothing is."""
 
     names: tuple[str, ...]
@@ -74,14 +74,14 @@ class Arming(NamedTuple):
         return armed
 
 
-def settle(
-    base: Base,
+def resolve(
+    base: FileSettings,
     written: Written = NOTHING,
     *,
     rules: str | None = None,
     preset: str | None = None,
     watch: str | None = None,
-) -> Arming:
+) -> Settings:
     """Return what is armed. Raises ``ConfigError`` with all defects of the knobs."""
     names = base.names
     if rules is not None:
@@ -91,10 +91,10 @@ def settle(
     configs = table.configs({**base.knobs, **written})
     channels = base.channels if watch is None else chosen_channels("--watch", watch)
     warnings = *_warnings(base.profile, names, configs), *_idle(base, written, names)
-    return Arming(names, configs, channels, warnings, base.profile)
+    return Settings(names, configs, channels, warnings, base.profile)
 
 
-def _idle(base: Base, written: Written, names: Collection[str]) -> Iterator[str]:
+def _idle(base: FileSettings, written: Written, names: Collection[str]) -> Iterator[str]:
     """Yield a warning for each knob in a rule's table that changes nothing.
 
     A profile states its knobs because it must, and one that is off leaves nothing armed.

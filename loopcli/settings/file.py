@@ -23,7 +23,7 @@ from loopcli.errors import ConfigError, reason
 from loopcli.rules import table
 from loopcli.rules.saturation.rule import NAME as SATURATION
 from loopcli.settings import jsonc, profiles
-from loopcli.settings.arming import Base, chosen_channels, chosen_rules
+from loopcli.settings.arming import FileSettings, chosen_channels, chosen_rules
 from loopcli.settings.profiles import Profile
 
 _LISTS = ("rules", "watch")
@@ -36,10 +36,10 @@ class ConfigFile(NamedTuple):
     """What is in a file: settings of our own, and the agents' profiles."""
 
     path: str
-    own: Base
+    own: FileSettings
     profiles: Sequence[Profile]
 
-    def pick(self, agent: str | None) -> Base:
+    def pick(self, agent: str | None) -> FileSettings:
         """Return what holds for an agent; for none, for the only agent there is, or for all.
 
         Raises ``ConfigError`` if that cannot be known.
@@ -50,13 +50,13 @@ class ConfigFile(NamedTuple):
             raise ConfigError(f"{self.path}: there is no agent `{agent}`, nor any other")
         return self.own
 
-    def all(self) -> Iterator[Base]:
+    def all(self) -> Iterator[FileSettings]:
         """Yield what holds for each agent; without agents, what holds for all."""
         if not self.profiles:
             yield self.own
         yield from map(self._of, self.profiles)
 
-    def _of(self, profile: Profile) -> Base:
+    def _of(self, profile: Profile) -> FileSettings:
         names: tuple[str, ...] = ()
         if profile.armed:
             others = (name for name in self.own.names or () if name != SATURATION)
@@ -82,9 +82,9 @@ def load(path: str) -> ConfigFile:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {reason(error)}{_hint(path, error)}") from error
     defects: list[str] = []
-    own = _own(doc, defects) if toml else Base()
+    own = _own(doc, defects) if toml else FileSettings()
     found = profiles.judge(doc, defects)
-    if not (defects or found or own != Base()):
+    if not (defects or found or own != FileSettings()):
         what = "neither a setting nor an agent profile" if toml else "no agent profile"
         raise ConfigError(f"{path}: {what} is in it")
     if defects:
@@ -105,13 +105,13 @@ def _toml(text: str) -> Any:
     return tomllib.loads(text, parse_float=jsonc.Unread)
 
 
-def _own(doc: Mapping[str, Any], defects: list[str]) -> Base:
+def _own(doc: Mapping[str, Any], defects: list[str]) -> FileSettings:
     """Return the settings of our own; what is wrong with them goes to ``defects``."""
     _refuse_unknown("", doc, (*_LISTS, *table.RULES, *profiles.KEYS), defects)
     knobs = dict(_knobs(doc, defects))
     _told(defects, table.configs, knobs)
     rules, watch = (_list(doc, key, defects) for key in _LISTS)
-    return Base(
+    return FileSettings(
         _told(defects, chosen_rules, "rules", rules) if rules is not None else None,
         _told(defects, chosen_channels, "watch", watch) if watch is not None else None,
         knobs,

@@ -58,14 +58,14 @@ print(chars)
 """
 ONE_EVENT_FILTER = """
 import sys
-from loopcli.settings.arming import DEFAULT_RULES, Arming
+from loopcli.settings.arming import DEFAULT_RULES, Settings
 from loopcli.detector import Detector
 from loopcli.readers.auto import reader
 from loopcli.rules.saturation import SaturationConfig
 from loopcli.rules.table import Configs
 from loopcli.watch import Watch
 configs = Configs(SaturationConfig(max_response_chars=0))
-watch = Watch(reader("sse"), Detector(Arming(DEFAULT_RULES, configs, None).rules()))
+watch = Watch(reader("sse"), Detector(Settings(DEFAULT_RULES, configs, None).rules()))
 source = sys.stdin.buffer
 while data := source.readline() + source.readline():
     for _ in watch.feed(data):

@@ -44,8 +44,8 @@ import sys, time
 from loopcli.events import Lane
 from loopcli.analyze.replay import NO_MARKS, Text
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
-from loopcli.analyze.sweep.grid import Grid, Knobs
-grid = Grid.from_items(sys.argv[1].split(), Knobs(256, 32, 2, 3000, 250_000))
+from loopcli.analyze.sweep.grid import Grid, SaturationKnobs
+grid = Grid.from_items(sys.argv[1].split(), SaturationKnobs(256, 32, 2, 3000, 250_000))
 texts = [open(path, encoding="utf-8", errors="replace").read() for path in sys.argv[2:]]
 started, runs = time.process_time(), 0
 for knobs in list(grid)[::96]:

@@ -14,10 +14,10 @@ import pytest
 
 from loopcli.events import Channel
 from loopcli.recordings import corpus
-from loopcli.recordings.corpus import File, Settings, Transcript, Trouble
+from loopcli.recordings.corpus import CorpusSettings, File, Transcript, Trouble
 from loopcli.status import Status
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LOOPCHECK_DATA") or ROOT.parent / "shared" / "data")
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="no recorded data")
 
@@ -59,7 +59,7 @@ def read(path: Path) -> tuple[list[Transcript], list[Trouble], dict[str, str]]:
     """A file's transcripts, its troubles, and the text of each channel."""
     transcripts, troubles = [], []
     text = dict.fromkeys(map(str, Channel), "")
-    for item in corpus.read(File(str(path), named=False), Settings()):
+    for item in corpus.read(File(str(path), named=False), CorpusSettings()):
         if isinstance(item, Trouble):
             troubles.append(item)
             continue

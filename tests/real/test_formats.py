@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from reading import CHANNELS, hear
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LOOPCHECK_DATA", ROOT.parent / "shared" / "data")) / "streams"
 JQ = shutil.which("jq")
 

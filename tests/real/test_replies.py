@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LOOPCHECK_DATA") or ROOT.parent / "shared" / "data")
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="no recorded data")
 SUITE = ["replies/loop", "replies/clean"]

@@ -18,10 +18,10 @@ from period_oracle import longest
 
 from loopcli.detector import Detector
 from loopcli.rules.table import Configs
-from loopcli.settings.arming import DEFAULT_RULES, Arming
+from loopcli.settings.arming import DEFAULT_RULES, Settings
 from loopcli.verdicts import Verdict
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LOOPCHECK_DATA", ROOT.parent / "shared" / "data")) / "replies"
 MAN = (ROOT / "man" / "loopcheck.7").read_text("ascii")
 
@@ -64,7 +64,7 @@ def clean() -> dict[str, str]:
 
 def judge(text: str, rules: tuple[str, ...], size: int = 0) -> Verdict | None:
     """The first verdict on a text that comes whole, or in pieces of a size."""
-    detector = Detector(Arming(tuple(rules), Configs(), None).rules())
+    detector = Detector(Settings(tuple(rules), Configs(), None).rules())
     for at in range(0, len(text), size or len(text)):
         if verdicts := detector.update(text_event(text[at : at + (size or len(text))])):
             return verdicts[0]

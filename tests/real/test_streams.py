@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LOOPCHECK_DATA", ROOT.parent / "shared" / "data"))
 FOLDER = DATA / "streams" / "openai-chat-sse"
 FILES = sorted(path for path in FOLDER.glob("*") if path.is_file()) if FOLDER.is_dir() else []

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from loopcli.analyze.replay import PIECE_CHARS, Lanes, Row, replay
+from loopcli.analyze.replay import PIECE_CHARS, Lanes, ReplayRow, replay
 from loopcli.analyze.screening.copies import GRID, LEAD, grams, search
 from loopcli.analyze.screening.crowds import crowds, word_keys
 from loopcli.analyze.screening.screen import screened
@@ -41,7 +41,7 @@ _SALT = np.uint16(0x9E35)
 _NOTHING: tuple[Any, ...] = (None, None, None, (), None, None, None, None, None, ())
 
 
-class Reply(NamedTuple):
+class BatchedReply(NamedTuple):
     """What a row is made of."""
 
     id: str
@@ -75,34 +75,38 @@ class Batch:
         self._period = next(
             (rule.config for rule in self._rules if isinstance(rule, PeriodRule)), None
         )
-        self._waiting: list[Reply] = []
+        self._waiting: list[BatchedReply] = []
         self._chars = 0
 
-    def take(self, ident: str, lanes: Lanes, label: str | None, onset: int | None) -> list[Row]:
+    def take(
+        self, ident: str, lanes: Lanes, label: str | None, onset: int | None
+    ) -> list[ReplayRow]:
         """Take a reply; return the rows that are known by now, in the order of the replies."""
         held, size = _gathered(lanes)
-        found = Reply(ident, held, label, onset)
+        found = BatchedReply(ident, held, label, onset)
         if size > PIECE_CHARS:
             return [*self.flush(), *self._replay(found, self._armed)]
         self._waiting.append(found)
         self._chars += size + GRID * max(1, len(held))
         return self.flush() if self._chars > _BATCH_CHARS else []
 
-    def flush(self) -> list[Row]:
+    def flush(self) -> list[ReplayRow]:
         """Return the rows of all that waited."""
         waiting, self._waiting, self._chars = self._waiting, [], 0
         texts = ["".join(pieces) for found in waiting for _, pieces in found.lanes]
         glance = self._look(texts) if texts else Glance([], [], {}, {})
-        rows: list[Row] = []
+        rows: list[ReplayRow] = []
         at = 0  # the texts before those of a reply
         for found in waiting:
             rows += self._rows(found, texts, glance, at)
             at += len(found.lanes)
         return rows
 
-    def _rows(self, found: Reply, texts: Sequence[str], glance: Glance, at: int) -> Iterator[Row]:
+    def _rows(
+        self, found: BatchedReply, texts: Sequence[str], glance: Glance, at: int
+    ) -> Iterator[ReplayRow]:
         """Yield a row for each rule, in their order; the reply's texts begin at ``at``."""
-        calm: list[Row | None] = []
+        calm: list[ReplayRow | None] = []
         left: list[Armed] = []
         for arm, rule in zip(self._plain, self._rules, strict=True):
             calm.append(self._calm_row(found, glance, at, arm, rule))
@@ -111,7 +115,7 @@ class Batch:
             if isinstance(rule, PeriodRule) and len(found.lanes) == 1:
                 arm = arm._replace(make=_searching(rule.config, glance.places[at]))
             left.append(arm)
-        replayed: Iterator[Row] = iter(())
+        replayed: Iterator[ReplayRow] = iter(())
         if left:
             lanes = [
                 (lane, [text]) for (lane, _), text in zip(found.lanes, texts[at:], strict=False)
@@ -121,8 +125,8 @@ class Batch:
             yield next(replayed) if row is None else row
 
     def _calm_row(
-        self, found: Reply, glance: Glance, at: int, arm: Armed, rule: Rule
-    ) -> Row | None:
+        self, found: BatchedReply, glance: Glance, at: int, arm: Armed, rule: Rule
+    ) -> ReplayRow | None:
         """Return the row of a rule that has nothing to say; ``None`` if it may have."""
         unsure = glance.unsure.get(type(rule))
         if unsure is None:
@@ -138,9 +142,9 @@ class Batch:
                 chars += glance.chars[number]
         ceiling = rule.ceiling
         about = found.id, found.label, found.onset, rule.name, channel and channel.value
-        return Row(*about, words, chars, 0, ceiling, ceiling, *_NOTHING)
+        return ReplayRow(*about, words, chars, 0, ceiling, ceiling, *_NOTHING)
 
-    def _replay(self, found: Reply, armed: Sequence[Armed]) -> list[Row]:
+    def _replay(self, found: BatchedReply, armed: Sequence[Armed]) -> list[ReplayRow]:
         return replay(found.id, found.lanes, armed, found.label, found.onset)
 
     def _look(self, texts: Sequence[str]) -> Glance:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from loopcli.analyze.screening.sight import Bytes, one_byte_each
 from loopcli.analyze.sweep.tokens import Ints
-from loopcli.rules.period.probes import COUNTERS, COVER, FAR, NEAR, SHORT, Probe
+from loopcli.rules.period.probes import COUNTERS, COVER, FAR, NEAR, SHORT, GramProbe
 from loopcli.rules.screening import Places
 
 Grams = NDArray[np.uint16]
@@ -77,7 +77,7 @@ def search(numbers: Grams) -> tuple[Ints, Ints, Ints]:
     return near, far, counters
 
 
-def _alike(numbers: Grams, probe: Probe) -> tuple[Ints, Ints]:
+def _alike(numbers: Grams, probe: GramProbe) -> tuple[Ints, Ints]:
     """Return the places whose last gram occurred before, and how far; 0 if all too often."""
     rows = max(0, (len(numbers) - 1 + _GRAM - LEAD) // probe.grid)
     size, reach, first = numbers.itemsize, probe.reach, LEAD + probe.grid - _GRAM

@@ -26,7 +26,7 @@ from loopcli.analyze.sweep.grid import Grid
 from loopcli.analyze.sweep.tokens import Flags, Ints, Tokens
 
 
-class Kind(IntEnum):
+class StopKind(IntEnum):
     """Why a reply was stopped."""
 
     LENGTH = 0
@@ -38,7 +38,7 @@ class Trips:
     """Trips under one length backstop, one entry for each transcript and rule that trips.
 
     transcript, rule: indexes into the batch and into the grid's rules.
-    kinds: `Kind` values.  words, chars: completed words and characters read at the trip.
+    kinds: `StopKind` values.  words, chars: completed words and characters read at the trip.
     """
 
     transcript: Ints
@@ -95,7 +95,9 @@ class SweepResult:
         return Trips(
             np.concatenate([transcript, long]),
             np.concatenate([rule, long_rule]),
-            np.repeat(np.array([Kind.REPETITION, Kind.LENGTH], np.int8), [len(rule), len(long)]),
+            np.repeat(
+                np.array([StopKind.REPETITION, StopKind.LENGTH], np.int8), [len(rule), len(long)]
+            ),
             np.concatenate([self.trip_words[kept], self.length_words[long, limit]]),
             np.concatenate([self.trip_chars[kept], [ceiling + 1] * len(long)]).astype(np.int64),
         )

@@ -33,7 +33,7 @@ class GridError(ConfigError):
     """A sweep item that cannot be used; the message names the item and says what is wrong."""
 
 
-class Knobs(NamedTuple):
+class SaturationKnobs(NamedTuple):
     """One combination of the saturation rule's knobs, in the document's order."""
 
     window_words: int
@@ -58,7 +58,7 @@ class Grid:
     max_response_chars: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        for name, values in zip(Knobs._fields, self.axes, strict=True):
+        for name, values in zip(SaturationKnobs._fields, self.axes, strict=True):
             low, high = _RANGES[name]
             if not values or list(values) != sorted(set(values)):
                 raise GridError(f"{_kebab(name)}: values must ascend, without duplicates")
@@ -68,14 +68,14 @@ class Grid:
             raise GridError(f"the sweep has {len(self)} combinations, more than {MAX_COMBINATIONS}")
 
     @classmethod
-    def from_items(cls, items: Iterable[str], defaults: Knobs) -> Grid:
+    def from_items(cls, items: Iterable[str], defaults: SaturationKnobs) -> Grid:
         """The grid that `--sweep` items describe; a knob that no item names keeps its default."""
         axes = {name: (value,) for name, value in defaults._asdict().items()}
         return cls(**{**axes, **_axes(items)})
 
     @property
     def axes(self) -> tuple[tuple[int, ...], ...]:
-        """The five tuples of values, in the order of `Knobs`."""
+        """The five tuples of values, in the order of `SaturationKnobs`."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     @property
@@ -91,8 +91,8 @@ class Grid:
     def __len__(self) -> int:
         return prod(map(len, self.axes))
 
-    def __iter__(self) -> Iterator[Knobs]:
-        return (Knobs(*values) for values in product(*self.axes))
+    def __iter__(self) -> Iterator[SaturationKnobs]:
+        return (SaturationKnobs(*values) for values in product(*self.axes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,18 +19,18 @@ from typing import NamedTuple, Protocol
 from loopcli.analyze.replay import NO_MARKS, PIECE_CHARS
 from loopcli.analyze.scoring import detected, rates
 from loopcli.analyze.sweep.grid import RuleGrid
-from loopcli.analyze.sweep.rows import Label, Row
+from loopcli.analyze.sweep.rows import Labelled, SweepRow
 from loopcli.events import Lane, Text
 from loopcli.rules.base import Rule
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.novelty.rule import NoveltyRule
-from loopcli.rules.period.config import Kind, PeriodConfig
+from loopcli.rules.period.config import PeriodConfig, UnitKind
 from loopcli.rules.period.rule import PeriodRule
 from loopcli.verdicts import share
 from loopcli.words import WordCounter
 
 
-class Outcome(NamedTuple):
+class RerunOutcome(NamedTuple):
     """What one combination makes of a transcript.
 
     peak, ceiling: of the lane that came nearest to its ceiling; only where it was asked for.
@@ -47,9 +47,9 @@ class Outcome(NamedTuple):
 class _Run(Protocol):
     """A run that has been made."""
 
-    outcome: Outcome
+    outcome: RerunOutcome
 
-    def under(self, knobs: tuple[int, ...]) -> Outcome | None:
+    def under(self, knobs: tuple[int, ...]) -> RerunOutcome | None:
         """The outcome under other knobs, None where this run does not tell it."""
 
 
@@ -57,9 +57,9 @@ class _Asked(PeriodConfig):
     """Knobs that note which ceilings were asked for, and what they were."""
 
     def __init__(self, *_: int) -> None:
-        self.answers: dict[tuple[Kind, int], int] = {}
+        self.answers: dict[tuple[UnitKind, int], int] = {}
 
-    def ceiling(self, kind: Kind, period: int) -> int:
+    def ceiling(self, kind: UnitKind, period: int) -> int:
         """The ceiling, which is noted."""
         answer = self.answers[kind, period] = super().ceiling(kind, period)
         return answer
@@ -71,11 +71,11 @@ class _PeriodRun:
         rules = (PeriodRule(self._asked, past_trip=past_trip) for _ in lanes)
         self.outcome = _judged(rules, lanes, self._asked.lowest)
 
-    def under(self, knobs: tuple[int, ...]) -> Outcome | None:
+    def under(self, knobs: tuple[int, ...]) -> RerunOutcome | None:
         config, asked = PeriodConfig(*knobs), self._asked
         nothing = self.outcome.lane is None and not self.outcome.peak
         if nothing and all(one >= other for one, other in zip(config, asked, strict=True)):
-            return Outcome(0, config.lowest)
+            return RerunOutcome(0, config.lowest)
         if config.judged_from != asked.judged_from:
             return None
         same = all(config.ceiling(*ask) == answer for ask, answer in asked.answers.items())
@@ -88,7 +88,7 @@ class _NoveltyRun:
         rules = (NoveltyRule(config, past_trip=past_trip) for _ in lanes)
         self.outcome = _judged(rules, lanes, config.novelty_words)
 
-    def under(self, knobs: tuple[int, ...]) -> Outcome | None:
+    def under(self, knobs: tuple[int, ...]) -> RerunOutcome | None:
         config = NoveltyConfig(*knobs)
         if self.outcome.lane is not None or config.novelty_seen != self._config.novelty_seen:
             return None
@@ -99,9 +99,9 @@ class _NoveltyRun:
 _RUNS: dict[str, Callable[..., _Run]] = {"period": _PeriodRun, "novelty": _NoveltyRun}
 
 
-def _judged(rules: Iterator[Rule], lanes: Sequence[str], lowest: int) -> Outcome:
+def _judged(rules: Iterator[Rule], lanes: Sequence[str], lowest: int) -> RerunOutcome:
     """Let each lane's rule see the lane; ``lowest`` is the ceiling where there is no lane."""
-    found = Outcome(0, lowest)
+    found = RerunOutcome(0, lowest)
     for at, (rule, text) in enumerate(zip(rules, lanes, strict=True)):
         for place in range(0, len(text), PIECE_CHARS):
             rule.update(Text(Lane(), text[place : place + PIECE_CHARS], NO_MARKS))
@@ -125,7 +125,7 @@ class _Count:
 
     def __init__(self, lowest: int) -> None:
         self.peak, self.ceiling = 0, lowest
-        self.trips = [0] * len(Label)
+        self.trips = [0] * len(Labelled)
         self.caught = self.saved = 0
         self.words: list[int] = []
         self.chars: list[int] = []
@@ -149,15 +149,15 @@ class Reruns:
     def __init__(self, grid: RuleGrid) -> None:
         self.grid = grid
         self._counts = [_Count(grid.lowest(knobs)) for knobs in grid]
-        self._replies = [0] * len(Label)
+        self._replies = [0] * len(Labelled)
         self._clean_words = 0
 
     def add(
-        self, lanes: Sequence[str], label: Label = Label.NONE, onset: int | None = None
+        self, lanes: Sequence[str], label: Labelled = Labelled.NONE, onset: int | None = None
     ) -> None:
         """Add one transcript, the texts of its lanes, as ``Tally.add`` does."""
         self._replies[label] += 1
-        clean = label is Label.CLEAN
+        clean = label is Labelled.CLEAN
         if clean:
             self._clean_words += sum(WordCounter().after(text, len(text)) for text in lanes)
         runs: list[_Run] = []
@@ -185,17 +185,17 @@ class Reruns:
         for count, more in zip(self._counts, other._counts, strict=True):
             count.add(more)
 
-    def count(self, label: Label) -> int:
+    def count(self, label: Labelled) -> int:
         """Transcripts of that label so far."""
         return self._replies[label]
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[SweepRow]:
         """The figures of every combination so far, in the grid's order."""
         clean, loops, _ = self._replies
         for knobs, count in zip(self.grid, self._counts, strict=True):
             clean_trips, loop_trips, other_trips = count.trips
             delay = float(median(count.words)) if count.words else None
-            yield Row(
+            yield SweepRow(
                 knobs=knobs,
                 clean_peak=count.peak if clean else None,
                 clean_ceiling=count.ceiling if clean else None,
@@ -212,17 +212,17 @@ class Reruns:
 
 def _take(
     count: _Count,
-    found: Outcome,
+    found: RerunOutcome,
     lane: int,
     lanes: Sequence[str],
-    label: Label,
+    label: Labelled,
     onset: int | None,
 ) -> None:
     """Add a trip."""
     count.trips[label] += 1
-    if label is not Label.CLEAN:
+    if label is not Labelled.CLEAN:
         count.saved += sum(map(len, lanes[lane:])) - found.chars
-    if label is Label.LOOP and detected(found.chars, onset):
+    if label is Labelled.LOOP and detected(found.chars, onset):
         count.caught += 1
         if onset is not None:
             count.chars.append(found.chars - onset)

@@ -8,15 +8,15 @@ from enum import IntEnum
 from typing import Any, Protocol
 
 from loopcli.analyze.scoring import Score
-from loopcli.analyze.sweep.grid import Knobs
+from loopcli.analyze.sweep.grid import SaturationKnobs
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
 
-Combination = Knobs | PeriodConfig | NoveltyConfig
+Combination = SaturationKnobs | PeriodConfig | NoveltyConfig
 """The knobs of one rule, in the order of the rule table."""
 
 
-class Label(IntEnum):
+class Labelled(IntEnum):
     """What is known of a transcript."""
 
     CLEAN = 0
@@ -25,7 +25,7 @@ class Label(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SweepRow:
     """One combination over the corpus; what the corpus cannot define is None.
 
     clean_peak: among clean transcripts the peak that came nearest to its ceiling, in the rule's
@@ -58,8 +58,8 @@ class Rows(Protocol):
     def merge(self, other: Any) -> None:
         """Add what another has collected over the same grid."""
 
-    def count(self, label: Label) -> int:
+    def count(self, label: Labelled) -> int:
         """Transcripts of that label so far."""
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[SweepRow]:
         """The figures of every combination so far, in the grid's order."""

@@ -7,7 +7,7 @@ from math import log2
 from typing import NamedTuple
 
 from loopcli.analyze.sweep.pareto import Objectives, front, has_headroom, objectives
-from loopcli.analyze.sweep.rows import Combination, Row
+from loopcli.analyze.sweep.rows import Combination, SweepRow
 
 ITEMS = {
     "saturation": (
@@ -39,11 +39,13 @@ class Suggestion(NamedTuple):
     """
 
     cost: Objectives
-    row: Row
-    alike: list[Row]
+    row: SweepRow
+    alike: list[SweepRow]
 
 
-def suggest(rows: Iterable[Row], loops: int, headroom: float, now: Combination) -> list[Suggestion]:
+def suggest(
+    rows: Iterable[SweepRow], loops: int, headroom: float, now: Combination
+) -> list[Suggestion]:
     """The Pareto front of the combinations that leave the headroom; fewest missed loops first.
 
     Whatever beats a combination that leaves the headroom leaves it, too, so it does not matter
@@ -60,7 +62,7 @@ def suggest(rows: Iterable[Row], loops: int, headroom: float, now: Combination) 
     ]
 
 
-def _cost(row: Row, loops: int) -> Objectives:
+def _cost(row: SweepRow, loops: int) -> Objectives:
     delay, ceiling = row.score.delay, row.clean_ceiling or 0
     return objectives(loops - row.caught, row.clean_trips, delay, row.clean_peak, ceiling)
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loopcli.analyze.scoring import rates
-from loopcli.analyze.sweep.cells import Kind, Trips, sweep
+from loopcli.analyze.sweep.cells import StopKind, Trips, sweep
 from loopcli.analyze.sweep.grid import Grid
-from loopcli.analyze.sweep.rows import Label, Row
+from loopcli.analyze.sweep.rows import Labelled, SweepRow
 from loopcli.analyze.sweep.tokens import Ints, tokenise_all
 
 BATCH_CHARS = 1 << 21
@@ -60,10 +60,10 @@ class Tally:
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self._transcripts = np.zeros(len(Label), np.int64)
-        self._words = np.zeros(len(Label), np.int64)
+        self._transcripts = np.zeros(len(Labelled), np.int64)
+        self._words = np.zeros(len(Labelled), np.int64)
         self._clean_peaks = np.zeros(grid.cells, np.int64)
-        self._trips = np.zeros((len(Label), len(grid)), np.int64)
+        self._trips = np.zeros((len(Labelled), len(grid)), np.int64)
         self._length_trips = np.zeros(len(grid), np.int64)
         self._caught = np.zeros(len(grid), np.int64)
         self._saved = np.zeros(len(grid), np.int64)
@@ -73,7 +73,7 @@ class Tally:
         self._waiting = 0
 
     def add(
-        self, lanes: Sequence[str], label: Label = Label.NONE, onset: int | None = None
+        self, lanes: Sequence[str], label: Labelled = Labelled.NONE, onset: int | None = None
     ) -> None:
         """Add one transcript, the texts of its lanes; each lane is judged by itself.
 
@@ -103,9 +103,9 @@ class Tally:
         marks = _Marks(owners, labels, onset_chars, np.array(onset_words, np.int64), rest)
         self._texts, self._replies, self._waiting = [], [], 0
         result = sweep(batch, self.grid)
-        self._transcripts += np.bincount(reply_labels, minlength=len(Label))
+        self._transcripts += np.bincount(reply_labels, minlength=len(Labelled))
         np.add.at(self._words, marks.labels, result.words)
-        clean = marks.labels[result.peak_transcript] == Label.CLEAN
+        clean = marks.labels[result.peak_transcript] == Labelled.CLEAN
         np.maximum.at(self._clean_peaks, result.peak_cell[clean], result.peak[clean])
         for limit in range(len(self.grid.max_response_chars)):
             self._take(limit, result.trips(limit), marks)
@@ -119,12 +119,12 @@ class Tally:
         labels = marks.labels[trips.transcript]
         onset_chars = marks.onset_chars[trips.transcript]
         np.add.at(self._trips, (labels, combos), 1)
-        np.add.at(self._length_trips, combos[trips.kinds == Kind.LENGTH], 1)
-        unwanted = labels != Label.CLEAN
+        np.add.at(self._length_trips, combos[trips.kinds == StopKind.LENGTH], 1)
+        unwanted = labels != Labelled.CLEAN
         saved = marks.rest[trips.transcript] - trips.chars
         np.add.at(self._saved, combos[unwanted], saved[unwanted])
         # As scoring.detected says it; an unknown onset lies below every position.
-        caught = (labels == Label.LOOP) & (trips.chars > onset_chars)
+        caught = (labels == Labelled.LOOP) & (trips.chars > onset_chars)
         np.add.at(self._caught, combos[caught], 1)
         timed = np.flatnonzero(caught & (onset_chars != _UNKNOWN))
         onset_words = marks.onset_words[trips.transcript[timed]]
@@ -150,23 +150,23 @@ class Tally:
         self._saved += other._saved
         self._delays += other._delays
 
-    def count(self, label: Label) -> int:
+    def count(self, label: Labelled) -> int:
         """Transcripts of that label so far."""
         self.flush()
         return int(self._transcripts[label])
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[SweepRow]:
         """The figures of every combination so far, in the grid's order."""
         self.flush()
         delay_words = _medians([(delays.combos, delays.words) for delays in self._delays])
         delay_chars = _medians([(delays.combos, delays.chars) for delays in self._delays])
         clean, loops, _ = self._transcripts.tolist()
-        clean_words = int(self._words[Label.CLEAN])
+        clean_words = int(self._words[Labelled.CLEAN])
         combos_per_cell = len(self.grid) // self.grid.cells
         for combo, knobs in enumerate(self.grid):
             clean_trips, loop_trips, other_trips = self._trips[:, combo].tolist()
             caught, delay = int(self._caught[combo]), delay_words.get(combo)
-            yield Row(
+            yield SweepRow(
                 knobs=knobs,
                 clean_peak=int(self._clean_peaks[combo // combos_per_cell]) if clean else None,
                 clean_ceiling=knobs.min_saturated_run if clean else None,

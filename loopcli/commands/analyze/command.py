@@ -15,9 +15,9 @@ from loopcli.commands import options
 from loopcli.commands.analyze.request import Request
 from loopcli.errors import ConfigError
 from loopcli.recordings import labels
-from loopcli.recordings.corpus import Settings
+from loopcli.recordings.corpus import CorpusSettings
 from loopcli.rules.base import Armed
-from loopcli.settings.arming import Arming
+from loopcli.settings.arming import Settings
 
 _HELP = {
     "help_option_names": ["-h", "--help"],
@@ -208,15 +208,15 @@ def _tried(items: Sequence[str]) -> list[str]:
     return [parse_sweep(item)[0] for item in items]
 
 
-def _settings(params: dict[str, Any]) -> Settings:
+def _settings(params: dict[str, Any]) -> CorpusSettings:
     given = params["labels_"]
     try:
-        return Settings(params["text_field"], labels.load(given) if given else None)
+        return CorpusSettings(params["text_field"], labels.load(given) if given else None)
     except labels.LabelsError as error:
         raise ConfigError(*str(error).splitlines()) from error
 
 
-def _described(arming: Arming, armed: list[Armed]) -> dict[str, Any]:
+def _described(arming: Settings, armed: list[Armed]) -> dict[str, Any]:
     return {
         name: {"watch": sorted(map(str, rule.channels)), **arming.knobs(name)}
         for name, rule in zip(arming.names, armed, strict=True)

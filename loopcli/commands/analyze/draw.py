@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 from loopcli.analyze.trace import trace
-from loopcli.commands.analyze.request import Request, Teller
+from loopcli.commands.analyze.request import Messages, Request
 from loopcli.output.chart import chart
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import STDIN, STDIN_NAME, File, Trouble
@@ -19,7 +19,7 @@ _WIDEST = 100
 
 def run(request: Request) -> int:
     """Find the transcript, and draw it; return the exit status."""
-    teller, wanted = Teller(), request.trace or ""
+    teller, wanted = Messages(), request.trace or ""
     statuses = []
     for item in _files(request, wanted):
         settings = request.plan.settings

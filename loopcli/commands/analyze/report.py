@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from loopcli.analyze import baseline, gates
 from loopcli.analyze.gates import Failure
-from loopcli.analyze.replay import Row
+from loopcli.analyze.replay import ReplayRow
 from loopcli.analyze.survey import Survey
-from loopcli.commands.analyze.request import Request, Teller
+from loopcli.commands.analyze.request import Messages, Request
 from loopcli.output.report import Report
 from loopcli.status import Status
 from loopcli.system import writing
@@ -25,7 +25,7 @@ class _Held(NamedTuple):
 def run(request: Request) -> int:
     """Replay the corpus, print the report, hold the gates; return the exit status."""
     old = _old(request)  # before all the work
-    teller = Teller()
+    teller = Messages()
     survey = teller.survey(request, request.plan)
     rows = sorted(survey.rows, key=_place)
     held = _gates(request, rows, old, teller)
@@ -60,14 +60,14 @@ def _old(request: Request) -> baseline.Baseline | None:
     return baseline.load(request.baseline)
 
 
-def _place(row: Row) -> tuple[str, int]:
+def _place(row: ReplayRow) -> tuple[str, int]:
     """Return what replies are ordered by: their file, then their number in it."""
     path, _, number = row.id.rpartition("#")
     return path, int(number)
 
 
 def _gates(
-    request: Request, rows: Sequence[Row], old: baseline.Baseline | None, teller: Teller
+    request: Request, rows: Sequence[ReplayRow], old: baseline.Baseline | None, teller: Messages
 ) -> _Held:
     held = _Held([], [])
     if request.check:
@@ -89,7 +89,7 @@ def _gates(
     return held
 
 
-def _update(request: Request, rows: Sequence[Row], survey: Survey) -> list[str]:
+def _update(request: Request, rows: Sequence[ReplayRow], survey: Survey) -> list[str]:
     """Write the baseline, but not from half a corpus; return what kept it from being written."""
     if survey.interrupted:
         why = "not all has been analysed"

@@ -60,7 +60,7 @@ class Request(NamedTuple):
         return self.top or None
 
 
-class Teller:
+class Messages:
     """Writes messages for people to standard error, around a bar if there is one."""
 
     def __init__(self) -> None:

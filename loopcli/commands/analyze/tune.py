@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopcli.analyze.survey import Survey
-from loopcli.analyze.sweep.grid import Grid, Knobs, RuleGrid, parse_sweep
-from loopcli.analyze.sweep.rows import Combination, Label, Row, Rows
+from loopcli.analyze.sweep.grid import Grid, RuleGrid, SaturationKnobs, parse_sweep
+from loopcli.analyze.sweep.rows import Combination, Labelled, Rows, SweepRow
 from loopcli.analyze.sweep.suggest import ITEMS, Suggestion, suggest
 from loopcli.analyze.tasks import numpy_works
-from loopcli.commands.analyze.request import Request, Teller
+from loopcli.commands.analyze.request import Messages, Request
 from loopcli.errors import ConfigError
 from loopcli.output import records, tuning
 from loopcli.output.table import table, unshown
@@ -21,7 +21,7 @@ def run(request: Request) -> int:
     """Sweep the corpus and print the grid, or the front; return the exit status."""
     channels = request.plan.armed[request.names.index(request.swept)].channels
     plan = request.plan._replace(grid=_grid(request), channels=channels)
-    teller = Teller()
+    teller = Messages()
     survey = teller.survey(request, plan)
     kept = survey.tally
     if kept is None:
@@ -35,21 +35,21 @@ def _now(request: Request) -> Combination:
     """Return the knobs in use."""
     configs = request.configs
     if request.swept == "saturation":
-        return Knobs(*configs.saturation)
+        return SaturationKnobs(*configs.saturation)
     return configs.period if request.swept == "period" else configs.novelty
 
 
 def _grid(request: Request) -> Grid | RuleGrid:
     """Return the grid asked for; a suggestion has one of its own."""
     items, now = request.sweep or ITEMS[request.swept], _now(request)
-    if not isinstance(now, Knobs):
+    if not isinstance(now, SaturationKnobs):
         return RuleGrid.from_items(items, now)
     if not numpy_works():
         raise ConfigError("--sweep and --suggest need numpy: pip install 'loopcheck[sweep]'")
     return Grid.from_items(items, now)
 
 
-def _swept(request: Request, rows: Sequence[Row], labelled: bool) -> bytes:
+def _swept(request: Request, rows: Sequence[SweepRow], labelled: bool) -> bytes:
     cut = _cut(request, rows, "combination")
     # Which are the best matters where not all are shown, or somebody asks.
     picked = _best(rows) if cut or request.top else rows
@@ -75,10 +75,10 @@ def _tried(request: Request) -> list[str]:
     return [parse_sweep(item)[0] for item in request.sweep or ITEMS[request.swept]]
 
 
-def _best(rows: Sequence[Row]) -> list[Row]:
+def _best(rows: Sequence[SweepRow]) -> list[SweepRow]:
     """Return combinations by what they catch, then by what they do not."""
 
-    def cost(row: Row) -> tuple[float, ...]:
+    def cost(row: SweepRow) -> tuple[float, ...]:
         delay = row.score.delay
         return -row.caught, row.clean_trips, float("inf") if delay is None else delay
 
@@ -86,20 +86,20 @@ def _best(rows: Sequence[Row]) -> list[Row]:
 
 
 def _labelled(tally: Rows) -> bool:
-    return tally.count(Label.CLEAN) + tally.count(Label.LOOP) > 0
+    return tally.count(Labelled.CLEAN) + tally.count(Labelled.LOOP) > 0
 
 
-def _suggest(request: Request, tally: Rows, teller: Teller, survey: Survey) -> int:
+def _suggest(request: Request, tally: Rows, teller: Messages, survey: Survey) -> int:
     if not _labelled(tally):
         teller.line("--suggest: no transcript is labelled, so nothing speaks for any knobs")
         return teller.end(survey, b"", [Status.TROUBLE])
-    loops = tally.count(Label.LOOP)
+    loops = tally.count(Labelled.LOOP)
     found = suggest(tally.rows(), loops, request.headroom, _now(request))
     statuses = []
     if not found:
         teller.line(f"--suggest: no combination leaves a headroom of {request.headroom:g}")
         statuses.append(Status.TROUBLE)
-    clean = tally.count(Label.CLEAN)
+    clean = tally.count(Labelled.CLEAN)
     counts = f"{counted(loops, 'loop')}, {clean} clean {'reply' if clean == 1 else 'replies'}"
     return teller.end(survey, _front(request, found, counts), statuses)
 

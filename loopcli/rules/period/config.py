@@ -36,7 +36,7 @@ _COUNTER_COPIES = 8
 COUNTED_COPIES = min(_LETTERS_COPIES, _COUNTER_COPIES)
 
 
-class Kind(StrEnum):
+class UnitKind(StrEnum):
     """Kinds of unit, from the one that is never written on purpose to the one that often is."""
 
     LETTERS = "letters"  # words of any script, code, markup with text
@@ -49,7 +49,7 @@ class Kind(StrEnum):
     RECORD = "record"  # equal but for digits, in data or code: no limit
 
 
-COUNTED = frozenset({Kind.DIALOGUE, Kind.COUNTER})
+COUNTED = frozenset({UnitKind.DIALOGUE, UnitKind.COUNTER})
 
 
 class PeriodConfig(NamedTuple):
@@ -96,27 +96,27 @@ class PeriodConfig(NamedTuple):
         """What decides from when on a stretch needs a kind: equal figures, equal questions."""
         return self.lowest, self.lowest_counted, self.period_copies
 
-    def ceiling(self, kind: Kind, period: int) -> int:
+    def ceiling(self, kind: UnitKind, period: int) -> int:
         """Return the copied characters at which a unit of this kind and length is a loop.
 
         >>> config = PeriodConfig()
-        >>> [config.ceiling(Kind.LETTERS, period) for period in (1, 90, 300, 600, 3500)]
+        >>> [config.ceiling(UnitKind.LETTERS, period) for period in (1, 90, 300, 600, 3500)]
         [640, 640, 1200, 1300, 7000]
         """
         copied = self.period_copies * period
         match kind:
-            case Kind.LETTERS:
+            case UnitKind.LETTERS:
                 several = min(_LETTERS_COPIES * period, _LETTERS_WITHIN - period)
                 return max(self.period_letters, several, copied)
-            case Kind.SIGNS:
+            case UnitKind.SIGNS:
                 return max(self.period_signs, copied)
-            case Kind.ART | Kind.TABLE:
-                least = self.period_art if kind is Kind.ART else self.period_table
+            case UnitKind.ART | UnitKind.TABLE:
+                least = self.period_art if kind is UnitKind.ART else self.period_table
                 return max(min(max(least, _ROWS * period), max(self.period_data, least)), copied)
-            case Kind.DATA:
+            case UnitKind.DATA:
                 return max(self.period_data, copied)
-            case Kind.DIALOGUE:
+            case UnitKind.DIALOGUE:
                 return max(_DIALOGUE, _LETTERS_COPIES * period)
-            case Kind.COUNTER:
+            case UnitKind.COUNTER:
                 return max(self.period_counter, _COUNTER_COPIES * period)
         return NEVER

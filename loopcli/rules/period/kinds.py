@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from loopcli.rules.period.config import Kind
+from loopcli.rules.period.config import UnitKind
 
 # Blanks that were written out; a page of them is a page of blanks.
 _BLANK_CODES = re.compile(
@@ -141,7 +141,7 @@ def _is_base64(unit: str, before: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def kind_of(unit: str, before: str = "") -> Kind:
+def kind_of(unit: str, before: str = "") -> UnitKind:
     """Return the kind of an exactly repeated ``unit``; ``before`` is what stands in front of it.
 
     >>> [kind_of(unit).value for unit in ("so ", "?!", "0, ", "+--\\n|  \\n", "| ok | no |\\n")]
@@ -149,14 +149,14 @@ def kind_of(unit: str, before: str = "") -> Kind:
     """
     one_line = "\n" not in unit
     if unit.isspace():
-        return Kind.SIGNS
+        return UnitKind.SIGNS
     if _has_letter(unit):
         return _kind_with_letters(unit, before)
     if any(map(str.isdigit, unit)):
         sums = not _SUM_SIGNS.isdisjoint(unit) and _LIST_SIGNS.isdisjoint(unit)
         endless = unit.isdigit() or sums or bool(_GROUP.fullmatch(_turned(unit)))
-        return Kind.SIGNS if one_line and endless else Kind.DATA
-    return Kind.SIGNS if one_line else Kind.ART
+        return UnitKind.SIGNS if one_line and endless else UnitKind.DATA
+    return UnitKind.SIGNS if one_line else UnitKind.ART
 
 
 def _turned(unit: str) -> str:
@@ -167,28 +167,28 @@ def _turned(unit: str) -> str:
     return unit
 
 
-def _kind_with_letters(unit: str, before: str) -> Kind:
+def _kind_with_letters(unit: str, before: str) -> UnitKind:
     start = unit.find(",") + 1
     if start and len(unit) <= _LIST and _CONSTANTS.fullmatch((unit[start:] + unit[:start]).strip()):
-        return Kind.DATA
+        return UnitKind.DATA
     if _is_base64(unit, before):
-        return Kind.DATA
+        return UnitKind.DATA
     if not _PLAIN_WORD.search(unit):
         if not _CODE_MARKS.isdisjoint(unit) and not any(
             map(str.strip, _besides(unit, _BLANK_CODES))
         ):
-            return Kind.SIGNS
+            return UnitKind.SIGNS
         if not any(map(_has_letter, _besides(unit, _LITERALS))):
-            return Kind.DATA
+            return UnitKind.DATA
     if _is_table(unit):
-        return Kind.TABLE
+        return UnitKind.TABLE
     if "\n" in unit and len(unit) < _GRID and all(map(_is_grid_row, _rows(unit))):
-        return Kind.ART
-    return Kind.LETTERS
+        return UnitKind.ART
+    return UnitKind.LETTERS
 
 
 @lru_cache(maxsize=64)
-def counter_kind(unit: str) -> Kind:
+def counter_kind(unit: str) -> UnitKind:
     """Return the kind of a unit whose digits were all written as 0.
 
     Only running text can loop through a counter and be told from data: rows of a table, objects
@@ -199,12 +199,12 @@ def counter_kind(unit: str) -> Kind:
     """
     around = unit * 2
     if "0" not in unit or len(set(_WORD.findall(around))) < 2:
-        return Kind.RECORD
+        return UnitKind.RECORD
     code = not _CODE_SIGNS.isdisjoint(unit) or bool(_CODE.search(around))
     if code and _MARKS.search(around):
-        return Kind.DIALOGUE
+        return UnitKind.DIALOGUE
     if code or not _LONE_NUMBER.search(around, 1) or not _SENTENCE.search(around):
-        return Kind.RECORD
+        return UnitKind.RECORD
     if "\n" in unit and (_is_table(unit) or all(map(_KEY.match, _rows(unit)))):
-        return Kind.RECORD
-    return Kind.COUNTER
+        return UnitKind.RECORD
+    return UnitKind.COUNTER

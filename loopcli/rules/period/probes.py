@@ -18,7 +18,7 @@ _DENSE = (256, 128)  # a short unit must cover so much of the text before the pr
 _MASK = bytes.maketrans(b"123456789", b"000000000")
 
 
-class Probe(NamedTuple):
+class GramProbe(NamedTuple):
     """Where to look: every ``grid`` characters, for the last ``needle``, up to ``reach`` back."""
 
     grid: int
@@ -29,12 +29,12 @@ class Probe(NamedTuple):
 # Where to look. A loop of short units is found early only if it is looked for
 # often; long ones have time. A grid finer than this costs more and finds the
 # same, because the copying is followed back to where it began.
-NEAR = Probe(grid=256, needle=32, reach=512)
-FAR = Probe(grid=1024, needle=128, reach=REACH)
-COUNTERS = Probe(grid=1024, needle=96, reach=1024)
+NEAR = GramProbe(grid=256, needle=32, reach=512)
+FAR = GramProbe(grid=1024, needle=128, reach=REACH)
+COUNTERS = GramProbe(grid=1024, needle=96, reach=1024)
 
 
-def finds(text: str, at: int, probe: Probe, reach: int, least: int) -> bool:
+def finds(text: str, at: int, probe: GramProbe, reach: int, least: int) -> bool:
     """Tell whether a probe at a place of a text would find what may matter.
 
     It does not if all that is copied there ends before it is worth to be noted, or mended.

@@ -2,7 +2,7 @@
 
 Measures, for a handful of distances at once, how many characters up to now
 equal the character one period before. There is no table of anything: at fixed
-absolute positions (multiples of ``Probe.grid``) the last few characters are
+absolute positions (multiples of ``GramProbe.grid``) the last few characters are
 searched for in the text just before them, one ``rfind``. A hit is a distance;
 slice comparison then says how far back the copying goes, and from there on the
 text is only compared with itself. Where the copying must reach its ceiling is
@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 from loopcli.rules.period.config import NEVER
-from loopcli.rules.period.probes import COVER, NOTABLE, SHORT, Probe, distances, worth_following
+from loopcli.rules.period.probes import COVER, NOTABLE, SHORT, GramProbe, distances, worth_following
 from loopcli.rules.period.track import TRIES, Track, copied_ahead, mend, mend_behind
 
 Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceiling
@@ -40,10 +40,10 @@ class Tail:
     """
 
     def __init__(
-        self, near: Probe, far: Probe | None, judge: Judge, least: int, copies: int
+        self, near: GramProbe, far: GramProbe | None, judge: Judge, least: int, copies: int
     ) -> None:
         self.near = near
-        self.far = far or Probe(NEVER, 0, near.reach)
+        self.far = far or GramProbe(NEVER, 0, near.reach)
         self.judge = judge
         self.least = least
         self.copies = copies
@@ -171,7 +171,7 @@ class Tail:
                     tracks.remove(track)
         return covered
 
-    def _open(self, place: int, dist: int, probe: Probe) -> None:
+    def _open(self, place: int, dist: int, probe: GramProbe) -> None:
         """Start following the distance of a hit, and the longer ones it may be a part of."""
         text, at = self._text, place - self._base
         if worth_following(text, at, dist):

@@ -29,7 +29,7 @@ from loopcli.verdicts import LENGTH, REPETITION, Peak, Region, Verdict
 from loopcli.words import Spans, Splitter
 
 if TYPE_CHECKING:
-    from loopcli.rules.screening import Screen, Stretch
+    from loopcli.rules.screening import Stretch, StretchScreen
 
 __all__ = ["NAME", "SaturationConfig", "SaturationRule"]
 
@@ -67,7 +67,7 @@ class SaturationRule:
         config: SaturationConfig | None = None,
         *,
         past_trip: bool = False,
-        screen: Screen | None = None,
+        screen: StretchScreen | None = None,
     ) -> None:
         self.config = config or SaturationConfig()
         refuse_zeros(self.config, but=MAY_BE_ZERO)
