@@ -9,10 +9,10 @@ import sys
 
 
 def _fill_descriptors() -> None:
-    """Put something that fails where a standard descriptor is closed.
+    """Open a device that fails in place of each closed standard descriptor.
 
-    Else the next file that is opened would take its number: a report would
-    become standard output.
+    Otherwise the next file that is opened would get its number, and a report
+    would become standard output.
     """
     for fd, wrong_way in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY)):
         try:
@@ -22,10 +22,10 @@ def _fill_descriptors() -> None:
 
 
 def entry() -> None:
-    """Run, flush what Python still holds, and leave with the status."""
+    """Run the command line, flush what Python still holds, and exit with the status."""
     _fill_descriptors()
     # There is nothing to end cleanly yet, and an exception in the middle of an
-    # import is a traceback, or worse where the module is not Python's.
+    # import prints a traceback, or worse in a module that is not written in Python.
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -48,8 +48,8 @@ def entry() -> None:
             status = Status.TROUBLE
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.flush()
-    # Everything is written and closed. Python's own way out would free object
-    # by object what the system takes back at once, a tenth of a short run.
+    # Everything is written and closed. Python's own exit would free object by
+    # object what the system takes back at once: a tenth of a short run.
     os._exit(status)
 
 

@@ -1,4 +1,4 @@
-"""The command line: what is written becomes settings, and a command acts on them."""
+"""The command line: the group of commands, and how a failure becomes one line and a status."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from loopcli.commands.filter import EPILOG, filter_options, run_filter
 from loopcli.errors import ConfigError
 from loopcli.status import RunStatus, Status
 from loopcli.system.stdio import SIGINT, SIGPIPE, die_by
-from loopcli.wording import escaped
+from loopcli.wording import escaped, kebab
 
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
-# The filter's start-up must not pay for these.
-_LATER = ("analyze", "config", "journal", "rules", "run")
+# Imported only when called: the filter's start-up must not pay for these.
+_LAZY = ("analyze", "config", "journal", "rules", "run")
 
 
 class Commands(click.Group):
-    """The commands; one that is a file of ``commands`` is imported when it is asked for."""
+    """The commands. Each is a module of ``commands`` and is imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted([*super().list_commands(ctx), *_LATER])
+        return sorted([*super().list_commands(ctx), *_LAZY])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
-        if cmd_name not in _LATER:
+        if cmd_name not in _LAZY:
             return super().get_command(ctx, cmd_name)
         from importlib import import_module
 
-        found: click.Command = import_module(f"loopcli.commands.{cmd_name}").command
-        return found
+        command: click.Command = import_module(f"loopcli.commands.{cmd_name}").command
+        return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the filter's options, if no other command is called.
+        """Parse the filter's options, unless another command is called.
 
-        What the environment sets for the filter, right or wrong, is nothing to a
-        command that has no such option.
+        The filter's environment variables, valid or not, must not stop a command
+        that has no such option.
         """
         first = next((word for word in args if word != "--"), "-")
         lenient = ctx.resilient_parsing
@@ -58,7 +58,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that ``args`` begins with, or fail with advice.
 
-        A file's name in the place of a command is a likely mistake.
+        The name of a file instead of a command is a likely mistake.
         """
         if self.get_command(ctx, args[0]) is None and os.path.exists(args[0]):
             ctx.fail(f"`{args[0]}` is a file; the filter reads standard input: < {args[0]}")
@@ -104,10 +104,9 @@ def cli(ctx: click.Context, /, **params: Any) -> int | None:
 def _refuse_flags_before(ctx: click.Context) -> None:
     for name in ctx.params:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            flag = "--" + name.rstrip("_").replace("_", "-")
             raise click.UsageError(
-                f"{flag} belongs to the filter; write it after `{ctx.invoked_subcommand}` "
-                "if that command has it"
+                f"--{kebab(name)} belongs to the filter; write it after "
+                f"`{ctx.invoked_subcommand}` if that command has it"
             )
 
 
@@ -115,7 +114,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit status; never raises."""
     if argv is None:
         argv = sys.argv[1:]
-    # Under `run` the small numbers are the command's.
+    # Under `run` the small numbers belong to the command that it runs.
     run = argv[:1] == ["run"]
     usage, trouble = (RunStatus.FAILED,) * 2 if run else (Status.USAGE, Status.TROUBLE)
     try:
@@ -130,14 +129,14 @@ def main(argv: list[str] | None = None) -> int:
         return _fail(usage, *error.defects)
     except (click.Abort, KeyboardInterrupt):
         return die_by(SIGINT)
-    except SystemExit:  # click's answer to a reader that has gone
+    except SystemExit:  # click exits like this when nobody reads its output
         return die_by(SIGPIPE)
     except MemoryError:
         return _fail(trouble, "out of memory")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(trouble, f"{where}{error.strerror or error}")
-    except Exception as error:  # a bug: one line, like any other trouble
+    except Exception as error:  # a bug: one line, like any other failure
         return _fail(trouble, f"this is a bug in loopcheck: {error!r}")
 
 
@@ -147,7 +146,7 @@ def _help(error: click.UsageError) -> str:
 
 
 def _fail(status: IntEnum, *lines: str) -> int:
-    if sys.stderr is not None:  # print() would take standard output instead
+    if sys.stderr is not None:  # with None, print() would write to standard output
         with contextlib.suppress(OSError):
             for line in lines:
                 print(f"loopcheck: {escaped(line)}", file=sys.stderr, flush=True)

@@ -12,6 +12,15 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def kebab(name: str) -> str:
+    """Return a name of Python's as options and settings files spell it.
+
+    >>> kebab("window_words"), kebab("json_")
+    ('window-words', 'json')
+    """
+    return name.rstrip("_").replace("_", "-")
+
+
 # What a peer wrote is shown this long and no longer.
 _MAX_SHOWN = 40
 

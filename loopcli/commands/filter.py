@@ -21,6 +21,7 @@ from loopcli.readers.detection.auto import reader
 from loopcli.rules import table
 from loopcli.system.stdio import open_report
 from loopcli.watch import Watch
+from loopcli.wording import kebab
 
 if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer
@@ -141,7 +142,7 @@ def _without_overruled(ctx: click.Context, params: dict[str, Any]) -> dict[str, 
 def _refuse_contradictions(params: dict[str, Any]) -> None:
     for pair in _EXCLUSIVE:
         if all(params[name] for name in pair):
-            one, other = ("--" + name.rstrip("_").replace("_", "-") for name in pair)
+            one, other = (f"--{kebab(name)}" for name in pair)
             raise click.UsageError(f"{one} and {other} exclude each other")
     if params["trip_event"] and params["emit"] == "text":
         raise click.UsageError("--trip-event and --emit text exclude each other")

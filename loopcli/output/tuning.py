@@ -11,6 +11,7 @@ from loopcli.analyze.sweep.suggest import Suggestion
 from loopcli.output.records import Record
 from loopcli.output.table import UNDEFINED, Column, field, figure
 from loopcli.settings.arming import DEFAULT_RULES
+from loopcli.wording import kebab
 
 # The saturation rule's knobs, as a table is headed; there is room for all of them.
 _SATURATION = {
@@ -86,7 +87,7 @@ def config(rule: str, knobs: Combination, rules: Sequence[str] = DEFAULT_RULES) 
 
 
 def _written(knobs: Combination) -> list[tuple[str, int]]:
-    return [(name.replace("_", "-"), value) for name, value in knobs._asdict().items()]
+    return [(kebab(name), value) for name, value in knobs._asdict().items()]
 
 
 def sweep_columns(rule: str, tried: Sequence[str], *, labels: bool) -> list[Column]:

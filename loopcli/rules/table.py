@@ -11,6 +11,7 @@ from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.saturation import rule as saturation
 from loopcli.rules.saturation.rule import SaturationConfig
+from loopcli.wording import kebab
 
 _U32 = 2**32 - 1
 _U64 = 2**64 - 1
@@ -29,7 +30,7 @@ class Knob(NamedTuple):
     @property
     def flag(self) -> str:
         """The knob as the command line spells it."""
-        return "--" + self.name.replace("_", "-")
+        return f"--{kebab(self.name)}"
 
 
 class RuleEntry(NamedTuple):

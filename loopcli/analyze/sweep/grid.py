@@ -12,6 +12,7 @@ from loopcli.errors import ConfigError
 from loopcli.rules import table
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
+from loopcli.wording import kebab
 
 MAX_COMBINATIONS = 1_000_000
 """A larger grid is refused: the tallies alone would outgrow memory."""
@@ -61,9 +62,9 @@ class Grid:
         for name, values in zip(SaturationKnobs._fields, self.axes, strict=True):
             low, high = _RANGES[name]
             if not values or list(values) != sorted(set(values)):
-                raise GridError(f"{_kebab(name)}: values must ascend, without duplicates")
+                raise GridError(f"{kebab(name)}: values must ascend, without duplicates")
             if values[0] < low or values[-1] > high:
-                raise GridError(f"{_kebab(name)}: values must lie between {low} and {high}")
+                raise GridError(f"{kebab(name)}: values must lie between {low} and {high}")
         if len(self) > MAX_COMBINATIONS:
             raise GridError(f"the sweep has {len(self)} combinations, more than {MAX_COMBINATIONS}")
 
@@ -144,7 +145,7 @@ def _axes(items: Iterable[str]) -> dict[str, tuple[int, ...]]:
     for item in items:
         name, values = parse_sweep(item)
         if name in swept:
-            raise GridError(f"sweep `{item}`: {_kebab(name)} is swept twice")
+            raise GridError(f"sweep `{item}`: {kebab(name)} is swept twice")
         swept[name] = values
     return swept
 
@@ -165,7 +166,7 @@ def parse_sweep(item: str) -> tuple[str, tuple[int, ...]]:
     if name not in _RANGES:
         raise GridError(
             f"sweep `{item}`: no knob is called `{knob.strip()}`;"
-            f" the knobs are {', '.join(map(_kebab, _RANGES))}"
+            f" the knobs are {', '.join(map(kebab, _RANGES))}"
         )
     low, high = _RANGES[name]
     values: set[int] = set()
@@ -201,7 +202,3 @@ def _number(text: str, part: str, item: str) -> int:
     if len(text) > 20:  # beyond 64 bits; and int() itself refuses thousands of digits
         raise GridError(f"sweep `{item}`: `{text}` is too large")
     return int(text)
-
-
-def _kebab(name: str) -> str:
-    return name.replace("_", "-")

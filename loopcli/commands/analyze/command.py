@@ -18,6 +18,7 @@ from loopcli.recordings import labels
 from loopcli.recordings.corpus import CorpusSettings
 from loopcli.rules.base import Armed
 from loopcli.settings.arming import Settings
+from loopcli.wording import kebab
 
 _HELP = {
     "help_option_names": ["-h", "--help"],
@@ -154,7 +155,7 @@ def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str)
     for name in _EXCLUDED[job]:
         source = ctx.get_parameter_source(name)
         if source is click.core.ParameterSource.COMMANDLINE:
-            flag = "--" + name.rstrip("_").replace("_", "-")
+            flag = f"--{kebab(name)}"
             other = f"--{job} and {flag} exclude each other"
             raise click.UsageError(other if job else f"{flag} goes with --suggest")
 
