@@ -16,6 +16,8 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple, Protocol
 
+from loopcli.session_events import SessionEvent
+
 
 class Channel(StrEnum):
     """Where in a reply the model wrote something."""
@@ -30,13 +32,15 @@ class Lane(NamedTuple):
 
     ``choice`` tells the candidates of one request apart (``n`` > 1), ``block``
     the blocks or tool calls of one candidate, ``tool`` names the tool whose
-    arguments the lane holds.
+    arguments the lane holds. ``agent`` is the subagent of a session that wrote
+    it, empty for the main agent and for a single reply.
     """
 
     channel: Channel = Channel.CONTENT
     choice: int = 0
     block: int = 0
     tool: str = ""
+    agent: str = ""
 
 
 class Marks(Protocol):
@@ -181,4 +185,5 @@ Event = (
     | UpstreamError
     | Problem
     | Note
+    | SessionEvent
 )

@@ -40,6 +40,15 @@ from loopcli.rules.base import Rule
 from loopcli.rules.novelty.rule import NoveltyConfig, NoveltyRule
 from loopcli.rules.period.rule import PeriodConfig, PeriodRule
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.session_events import (
+    CallKind,
+    RoundEnd,
+    SessionCall,
+    SessionOptions,
+    SessionResult,
+    SessionStart,
+    UserMessage,
+)
 from loopcli.verdicts import Peak, Verdict
 
 
@@ -216,6 +225,12 @@ ODD_EVENTS: list[Event] = [
     UpstreamError("message", 1, 2, "code"),
     Problem("message", 1, 2),
     Note("message"),
+    SessionStart("session", 1, 2),
+    SessionOptions({"ladder": None}, {"tool": False}, 1, 2),
+    SessionCall("agent", "tool", "{", "id", CallKind.CLIENT, 1, 2),
+    RoundEnd("agent", 1, 2),
+    SessionResult("agent", "id", "text", True, 1, 2),
+    UserMessage("agent", "text", 1, 2),
 ]
 
 
