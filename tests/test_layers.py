@@ -8,6 +8,8 @@ import importlib
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -98,20 +100,29 @@ def room_of(module: str, depth: int = 1) -> str:
     return ".".join(module.split(".")[:depth])
 
 
+KNOWN = {f"loopcli.{name_of(module)}" for module in MODULES}
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Every node of a file's syntax tree; parsed once, for all tests."""
+    return list(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
+@cache
 def imports(path: Path) -> set[str]:
     """Every module a file names, inside functions and for types only, too."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    named = set()
+    for node in nodes(path):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            named |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import"
             assert node.module is not None
             deeper = {f"{node.module}.{alias.name}" for alias in node.names}
-            known = {f"loopcli.{name_of(module)}" for module in MODULES}
             # `from loopcli.commands import options` names a module, not a thing in one.
-            found |= (deeper & known) or {node.module}
-    return found
+            named |= (deeper & KNOWN) or {node.module}
+    return named
 
 
 def ours(path: Path) -> set[str]:
@@ -123,28 +134,37 @@ def roots(path: Path) -> set[str]:
     return {name.split(".")[0] for name in imports(path)} - {"loopcli"}
 
 
-each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+def offenders(check: Callable[[Path], object]) -> dict[str, object]:
+    """What a check finds wrong, by module. One test for all: a case each costs more than it."""
+    checked = {name_of(path): check(path) for path in MODULES}
+    return {name: wrong for name, wrong in checked.items() if wrong}
 
 
-@each_module
-def test_lower_layers_never_import_higher_ones(path: Path) -> None:
-    allowed = MAY_IMPORT[layer_of(name_of(path))]
-    assert {name: layer_of(name) for name in ours(path) if layer_of(name) not in allowed} == {}
+def test_lower_layers_never_import_higher_ones() -> None:
+    def higher(path: Path) -> list[str]:
+        allowed = MAY_IMPORT[layer_of(name_of(path))]
+        return [name for name in ours(path) if layer_of(name) not in allowed]
+
+    assert offenders(higher) == {}
 
 
-@each_module
-def test_drivers_never_import_each_other_nor_rules_other_rules(path: Path) -> None:
-    for depth, rooms in ((1, LAYERS["drivers"]), (2, RULES)):
+@pytest.mark.parametrize(("depth", "rooms"), [(1, LAYERS["drivers"]), (2, RULES)])
+def test_drivers_never_import_each_other_nor_rules_other_rules(depth: int, rooms: set[str]) -> None:
+    def others(path: Path) -> set[str]:
         own = room_of(name_of(path), depth)
-        others = {room_of(name, depth) for name in ours(path)} & rooms
-        assert own not in rooms or others <= {own}
+        return (
+            {room_of(name, depth) for name in ours(path)} & rooms - {own} if own in rooms else set()
+        )
+
+    assert offenders(others) == {}
 
 
-@each_module
-def test_what_is_pure_touches_nothing(path: Path) -> None:
-    name = name_of(path)
-    if not {name, f"{room_of(name)}.*"} & IMPURE:
-        assert roots(path) & WORLDLY == set()
+def test_what_is_pure_touches_nothing() -> None:
+    def touched(path: Path) -> set[str]:
+        name = name_of(path)
+        return set() if {name, f"{room_of(name)}.*"} & IMPURE else roots(path) & WORLDLY
+
+    assert offenders(touched) == {}
 
 
 def test_the_list_of_what_is_impure_names_nothing_else() -> None:
@@ -157,27 +177,33 @@ def test_the_list_of_what_is_impure_names_nothing_else() -> None:
     assert listed - impure == set()
 
 
-@each_module
-def test_packages_are_used_where_they_belong(path: Path) -> None:
-    for package in roots(path) - sys.stdlib_module_names:
-        rooms = PACKAGES[package]
+def test_packages_are_used_where_they_belong() -> None:
+    def misplaced(path: Path) -> list[str]:
         name = name_of(path)
-        assert not rooms or {room_of(name), room_of(name, 2)} & rooms, package
+        rooms = {room_of(name), room_of(name, 2)}
+        packages = roots(path) - sys.stdlib_module_names
+        return [
+            package for package in packages if PACKAGES[package] and not PACKAGES[package] & rooms
+        ]
+
+    assert offenders(misplaced) == {}
 
 
-@each_module
-def test_what_is_private_stays_in_its_folder(path: Path) -> None:
-    for name in ours(path):
-        folder, _, last = name.rpartition(".")
-        assert not last.startswith("_") or last == "__main__" or name_of(path).startswith(folder)
+def test_what_is_private_stays_in_its_folder() -> None:
+    def borrowed(path: Path) -> list[str]:
+        private = [name for name in ours(path) if name.rpartition(".")[2].startswith("_")]
+        return [
+            name
+            for name in private
+            if name != "__main__" and not name_of(path).startswith(name.rpartition(".")[0])
+        ]
+
+    assert offenders(borrowed) == {}
 
 
 def test_no_two_classes_share_a_name() -> None:
     names = Counter(
-        node.name
-        for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.ClassDef)
+        node.name for path in MODULES for node in nodes(path) if isinstance(node, ast.ClassDef)
     )
     assert [name for name, count in names.items() if count > 1] == []
 
@@ -189,15 +215,16 @@ def test_the_check_itself_sees_imports() -> None:
     assert "tqdm" in roots(PACKAGE / "output" / "progress.py")
 
 
-@each_module
-def test_no_file_is_longer_than_a_sitting(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= 300
+def test_no_file_is_longer_than_a_sitting() -> None:
+    assert offenders(lambda path: len(path.read_text("utf-8").splitlines()) > 300) == {}
 
 
-@each_module
-def test_the_examples_in_docstrings_are_true(path: Path) -> None:
-    module = importlib.import_module(f"loopcli.{name_of(path)}".rstrip("."))
-    assert doctest.testmod(module).failed == 0
+def test_the_examples_in_docstrings_are_true() -> None:
+    def untrue(path: Path) -> int:
+        module = importlib.import_module(f"loopcli.{name_of(path)}".rstrip("."))
+        return doctest.testmod(module).failed
+
+    assert offenders(untrue) == {}
 
 
 @pytest.mark.parametrize("flags", [[], ["--report", "/dev/null", "--verbose", "--dry-run"]])
