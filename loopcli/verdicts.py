@@ -1,8 +1,12 @@
-"""What rules state: a verdict when one fires, a peak at any time."""
+"""What rules state: a verdict when one fires, a peak at any time.
+
+And ``Label``, which a person gives to a recorded reply and verdicts are compared with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
@@ -10,6 +14,13 @@ from loopcli.events import Channel, Lane
 
 REPETITION = "repetition"
 LENGTH = "length"
+
+
+class Label(StrEnum):
+    """What a recorded reply is known to be. ``None`` in its place means: not known."""
+
+    CLEAN = "clean"
+    LOOP = "loop"
 
 
 class Verdict(NamedTuple):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from loopcli.events import Lane, Text
 from loopcli.rules.base import Armed, Rule
-from loopcli.verdicts import REPETITION, Peak, Region, Verdict, share
+from loopcli.verdicts import REPETITION, Label, Peak, Region, Verdict, share
 
 # What is judged at once. Words are split and then counted; when more of them
 # are made than the cache holds, both take half as long again.
@@ -51,7 +51,7 @@ class ReplayRow(NamedTuple):
     """
 
     id: str
-    label: str | None
+    label: Label | None
     onset: int | None
     rule: str
     channel: str | None
@@ -91,7 +91,7 @@ def replay(
     ident: str,
     lanes: Lanes,
     armed: Sequence[Armed],
-    label: str | None = None,
+    label: Label | None = None,
     onset: int | None = None,
 ) -> list[ReplayRow]:
     """Return a row for each armed rule, in their order.
@@ -143,7 +143,7 @@ class _Judged(NamedTuple):
 
 
 def _row(
-    ident: str, label: str | None, onset: int | None, arm: Armed, judged: Sequence[_Judged]
+    ident: str, label: Label | None, onset: int | None, arm: Armed, judged: Sequence[_Judged]
 ) -> ReplayRow:
     highest = max(judged, key=lambda one: share(one.peak.value, one.ceiling), default=None)
     rule = arm.make() if highest is None else highest.rule  # a reply may say nothing at all

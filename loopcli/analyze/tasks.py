@@ -12,6 +12,7 @@ from loopcli.events import Channel
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import CorpusSettings, File, Transcript, Trouble
 from loopcli.rules.base import Armed
+from loopcli.verdicts import Label
 
 if TYPE_CHECKING:
     from loopcli.analyze.screening.batch import Batch  # numpy is slow to import
@@ -43,7 +44,7 @@ class Seen(NamedTuple):
     """A reply that went into a tally."""
 
     id: str
-    label: str | None
+    label: Label | None
 
 
 Item = ReplayRow | Seen | Trouble
@@ -92,11 +93,8 @@ class Sweeper:
     """Sweeps a grid over replies, and keeps the tally."""
 
     def __init__(self, plan: Plan) -> None:
-        from loopcli.analyze.sweep.rows import Labelled
-
         self._plan = plan
         self._rows = _rows(plan.grid)
-        self._labels = {"clean": Labelled.CLEAN, "loop": Labelled.LOOP, None: Labelled.NONE}
 
     def __call__(self, task: Task, /) -> list[Item]:
         """Return the replies that went into the tally, and the troubles between them."""
@@ -115,7 +113,7 @@ class Sweeper:
                     message = f"more than {MAX_SWEPT_CHARS} characters are too many for a sweep"
                     return Trouble(found.id, "", message)
                 lanes.append(text)
-        self._rows.add(lanes, self._labels[found.label], found.onset)
+        self._rows.add(lanes, found.label, found.onset)
         return Seen(found.id, found.label)
 
     def finish(self) -> Rows:

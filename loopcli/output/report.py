@@ -12,9 +12,10 @@ from loopcli.analyze.scoring import Estimate, Score, score
 from loopcli.output import records
 from loopcli.output.records import ROW_FIELDS, row_record
 from loopcli.output.table import UNDEFINED, figure, row_columns, table, unshown
+from loopcli.verdicts import Label
 from loopcli.wording import counted, escaped, shown, spelled
 
-_LABELS = ("clean", "loop", None)
+_LABELS = (*Label, None)
 # Of one reply, in a table; the formats for machines have all of them.
 _REGIONS_SHOWN = 3
 
@@ -71,7 +72,7 @@ class Report(NamedTuple):
         labels = [row.label for row in first]
         return {
             "transcripts": len(first),
-            "labels": {label or "none": labels.count(label) for label in _LABELS},
+            "labels": {str(label or "none"): labels.count(label) for label in _LABELS},
             "words": max((sum(row.words for row in rows) for rows in rules.values()), default=0),
             "chars": max((sum(row.chars for row in rows) for rows in rules.values()), default=0),
             "rules": {

@@ -17,6 +17,7 @@ from loopcli.events import Lane
 from loopcli.lenient_json import parse
 from loopcli.readers.framings.lines import BOM
 from loopcli.status import Status
+from loopcli.verdicts import Label
 
 # A document that has to be in memory as a whole: the largest HAR exports are
 # below; what is above is no recording of replies.
@@ -25,8 +26,6 @@ MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
 MAX_LINE_BYTES = 64 * 1024 * 1024
 # What a format is recognised by.
 HEAD_BYTES = 64 * 1024
-
-LABELS = ("loop", "clean")
 
 Lanes = Sequence[tuple[Lane, Iterable[str]]]
 
@@ -41,7 +40,7 @@ class Reply(NamedTuple):
     """
 
     lanes: Lanes
-    label: str | None = None
+    label: Label | None = None
     onset: int | None = None
 
 
@@ -169,16 +168,16 @@ def marked(found: Iterable[Found], doc: object) -> Iterator[Found]:
         yield item._replace(label=label, onset=onset) if isinstance(item, Reply) else item
 
 
-def label_of(doc: object) -> tuple[str | None, int | None]:
+def label_of(doc: object) -> tuple[Label | None, int | None]:
     """Return what a record says of itself: ``label`` and, of a loop, ``onset``.
 
     Other values are labels of other people's making, and none of our business.
 
     >>> label_of({"label": "loop", "onset": 12}), label_of({"label": "toxic"})
-    (('loop', 12), (None, None))
+    ((<Label.LOOP: 'loop'>, 12), (None, None))
     """
-    if not isinstance(doc, dict) or doc.get("label") not in LABELS:
+    if not isinstance(doc, dict) or doc.get("label") not in tuple(Label):
         return None, None
-    label, onset = doc["label"], doc.get("onset")
-    usable = label == "loop" and type(onset) is int and onset >= 0
+    label, onset = Label(doc["label"]), doc.get("onset")
+    usable = label is Label.LOOP and type(onset) is int and onset >= 0
     return label, onset if usable else None

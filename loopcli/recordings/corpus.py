@@ -34,6 +34,7 @@ from loopcli.recordings.base import Defect, Hints, Lanes, Reply
 from loopcli.recordings.labels import LabelLine, Labels
 from loopcli.recordings.unpack import Unpacked
 from loopcli.status import Status
+from loopcli.verdicts import Label
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -74,7 +75,7 @@ class Transcript(NamedTuple):
 
     id: str
     lanes: Lanes
-    label: str | None = None
+    label: Label | None = None
     onset: int | None = None
 
 

@@ -21,9 +21,11 @@ from io import StringIO
 from typing import Any, NamedTuple
 
 from loopcli.errors import LoopcheckError
-from loopcli.recordings.base import LABELS, parse_document
+from loopcli.recordings.base import parse_document
+from loopcli.verdicts import Label
 
 UNKNOWN = "unknown"
+_LABELS: dict[str, Label | None] = {UNKNOWN: None, **{str(label): label for label in Label}}
 _COLUMNS = ("id", "label", "onset")
 _ONE_COLUMN = "there is one column only; a file of labels begins with a line that names them"
 
@@ -31,7 +33,7 @@ _ONE_COLUMN = "there is one column only; a file of labels begins with a line tha
 class LabelLine(NamedTuple):
     """One line of a file of labels; ``label`` is ``None`` for ``unknown``."""
 
-    label: str | None
+    label: Label | None
     onset: int | None
     id: str
     line: int
@@ -72,18 +74,19 @@ class Labels:
         ]
 
 
-def of_folder(path: str) -> str | None:
+def of_folder(path: str) -> Label | None:
     """Return the label that the nearest folder above ``path`` gives.
 
     >>> of_folder("runs/loop/clean/a.txt"), of_folder("loop.txt")
-    ('clean', None)
+    (<Label.CLEAN: 'clean'>, None)
     """
     return _of_folders(path.rpartition(os.sep)[0])
 
 
 @lru_cache(maxsize=64)  # most files stand beside each other
-def _of_folders(path: str) -> str | None:
-    return next((name for name in reversed(path.split(os.sep)) if name in LABELS), None)
+def _of_folders(path: str) -> Label | None:
+    names = reversed(path.split(os.sep))
+    return next((Label(name) for name in names if name in tuple(Label)), None)
 
 
 def load(path: str) -> Labels:
@@ -150,15 +153,15 @@ def _label(row: Row, line: int) -> LabelLine:
     ident, label = row.get("id"), row.get("label")
     if not isinstance(ident, str) or not ident:
         raise ValueError("an id is missing")
-    if label not in (*LABELS, UNKNOWN):
+    if not isinstance(label, str) or label not in _LABELS:
         shown = "none is given" if label in (None, "") else f"not {_quoted(label)}"
         raise ValueError(f"a label is loop, clean or unknown; {shown}")
     path, mark, number = ident.rpartition("#")
     ident = os.path.normpath(path) + mark + number if mark else os.path.normpath(ident)
     onset = _onset(row.get("onset"))
-    if onset is not None and label != "loop":
+    if onset is not None and label != Label.LOOP:
         raise ValueError(f"only a loop has an onset, and this is {label}")
-    return LabelLine(None if label == UNKNOWN else label, onset, ident, line)
+    return LabelLine(_LABELS[label], onset, ident, line)
 
 
 def _onset(value: object) -> int | None:

@@ -25,7 +25,7 @@ from loopcli.analyze.scoring import ScoredReply, detected, score
 from loopcli.analyze.sweep import reruns as module
 from loopcli.analyze.sweep.grid import RuleGrid, swept_rule
 from loopcli.analyze.sweep.reruns import Reruns
-from loopcli.analyze.sweep.rows import Labelled, SweepRow
+from loopcli.analyze.sweep.rows import LABELS, SweepRow
 from loopcli.analyze.sweep.suggest import ITEMS, suggest
 from loopcli.errors import ConfigError
 from loopcli.events import Channel, Lane
@@ -36,10 +36,11 @@ from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
+from loopcli.verdicts import Label
 from loopcli.words import WordCounter
 
 Config = PeriodConfig | NoveltyConfig
-Reply = tuple[list[str], Labelled, int | None]
+Reply = tuple[list[str], Label | None, int | None]
 RNG = random.Random(3)
 DEFAULTS: dict[str, Config] = {"period": PeriodConfig(), "novelty": NoveltyConfig()}
 FORMS = [sentence(RNG, 4) + " " for _ in range(5)]
@@ -61,7 +62,7 @@ TEXTS = st.sampled_from(
 REPLIES = st.lists(
     st.tuples(
         st.lists(TEXTS | loopy(), max_size=2) | TEXTS.map(lambda text: [text]),
-        st.sampled_from(Labelled),
+        st.sampled_from(LABELS),
         st.none() | st.integers(0, 400),
     ),
     max_size=4,
@@ -97,7 +98,7 @@ def expected(replies: Iterable[Reply], knobs: Config) -> SweepRow:
     """One row, from one run of the rule per lane."""
     lowest = once("", knobs).ceiling
     heights = [(0.0, 0, lowest)]
-    trips = dict.fromkeys(Labelled, 0)
+    trips = dict.fromkeys(LABELS, 0)
     caught = saved = clean = 0
     outcomes: list[ScoredReply] = []
     delay_words: list[int] = []
@@ -106,15 +107,15 @@ def expected(replies: Iterable[Reply], knobs: Config) -> SweepRow:
         lane = next((at for at, row in enumerate(rows) if row.verdict is not None), -1)
         alarm = rows[lane].trip_char if lane >= 0 else None
         trips[label] += alarm is not None
-        if label is Labelled.CLEAN:
+        if label is Label.CLEAN:
             clean += 1
             heights += [(row.share, row.peak, row.ceiling) for row in rows]
         elif alarm is not None:
             saved += len("".join(lanes[lane:])) - alarm
-        if label is not Labelled.NONE:
+        if label is not None:
             total = sum(map(words, lanes))
-            outcomes.append(ScoredReply(label is Labelled.LOOP, total, alarm, onset))
-        if label is Labelled.LOOP and detected(alarm, onset):
+            outcomes.append(ScoredReply(label is Label.LOOP, total, alarm, onset))
+        if label is Label.LOOP and detected(alarm, onset):
             caught += 1
             if onset is not None:
                 delay_words.append((rows[lane].trip_word or 0) - words(lanes[lane], onset))
@@ -124,9 +125,9 @@ def expected(replies: Iterable[Reply], knobs: Config) -> SweepRow:
         knobs=knobs,
         clean_peak=peak if clean else None,
         clean_ceiling=ceiling if clean else None,
-        clean_trips=trips[Labelled.CLEAN],
-        loop_trips=trips[Labelled.LOOP],
-        other_trips=trips[Labelled.NONE],
+        clean_trips=trips[Label.CLEAN],
+        loop_trips=trips[Label.LOOP],
+        other_trips=trips[None],
         length_trips=0,
         caught=caught,
         delay_chars=in_chars.delay,
@@ -146,18 +147,14 @@ def test_rows_equal_one_run_per_combination(replies: list[Reply], rule: str, spl
     assert list(parts[0].rows()) == [expected(replies, knobs) for knobs in grid_]
 
 
-def labelled(label: str | None) -> Labelled:
-    return {"clean": Labelled.CLEAN, "loop": Labelled.LOOP, None: Labelled.NONE}[label]
-
-
 @pytest.mark.parametrize("rule", GRIDS)
 def test_every_cell_of_every_fixture_and_of_what_is_to_stay_quiet(rule: str) -> None:
-    replies: list[Reply] = [([text], Labelled.CLEAN, None) for text in QUIET.values()]
+    replies: list[Reply] = [([text], Label.CLEAN, None) for text in QUIET.values()]
     for item in corpus.find([str(ROOT / "fixtures")]):
         for each in corpus.read(item) if isinstance(item, File) else ():
             if isinstance(each, Transcript):
                 lanes = ["".join(pieces) for _, pieces in each.lanes]
-                replies.append((lanes, labelled(each.label), each.onset))
+                replies.append((lanes, each.label, each.onset))
     assert len(replies) > 100
     grid_ = RuleGrid.from_items(GRIDS[rule], DEFAULTS[rule])
     # Each reply by itself: in a sum one cell could make up for another.
@@ -180,7 +177,7 @@ def test_a_suggestion_is_the_front_of_the_whole_grid(
         row = expected(replies, knobs)
         peak, ceiling = row.clean_peak or 0, row.clean_ceiling or 1
         if peak * headroom <= ceiling:
-            loops = sum(label is Labelled.LOOP for _, label, _ in replies)
+            loops = sum(label is Label.LOOP for _, label, _ in replies)
             delay = inf if row.score.delay is None else row.score.delay
             costs[knobs] = (loops - row.caught, row.clean_trips, delay, peak / ceiling)
     best = [
@@ -191,7 +188,7 @@ def test_a_suggestion_is_the_front_of_the_whole_grid(
             for other in costs.values()
         )
     ]
-    found = suggest(swept.rows(), swept.count(Labelled.LOOP), headroom, DEFAULTS[rule])
+    found = suggest(swept.rows(), swept.count(Label.LOOP), headroom, DEFAULTS[rule])
     assert sorted(row.knobs for each in found for row in each.alike) == sorted(best)
 
 
@@ -203,10 +200,10 @@ def test_few_runs_stand_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
         grid_ = RuleGrid.from_items(ITEMS[rule], DEFAULTS[rule])
         assert DEFAULTS[rule] in set(grid_)
         made.clear()
-        Reruns(grid_).add([PROSE], Labelled.CLEAN)
+        Reruns(grid_).add([PROSE], Label.CLEAN)
         assert (len(made), len(grid_) >= 60) == (runs, True)
     made.clear()
-    Reruns(RuleGrid.from_items(ITEMS["period"], PeriodConfig())).add(["la " * 900], Labelled.LOOP)
+    Reruns(RuleGrid.from_items(ITEMS["period"], PeriodConfig())).add(["la " * 900], Label.LOOP)
     assert len(made) < 120
 
 

@@ -15,15 +15,16 @@ import loopcli.analyze.sweep.tally as tally_module
 from loopcli.analyze.scoring import ScoredReply, detected, score
 from loopcli.analyze.sweep.cells import SweepResult, sweep
 from loopcli.analyze.sweep.grid import Grid, SaturationKnobs
-from loopcli.analyze.sweep.rows import Labelled, SweepRow
+from loopcli.analyze.sweep.rows import LABELS, SweepRow
 from loopcli.analyze.sweep.tally import Tally
 from loopcli.analyze.sweep.tokens import Tokens, tokenise
+from loopcli.verdicts import Label
 
-Reply = tuple[list[str], Labelled, int | None]
+Reply = tuple[list[str], Label | None, int | None]
 REPLIES = st.lists(
     st.tuples(
         st.lists(TEXTS, max_size=2) | TEXTS.map(lambda text: [text]),
-        st.sampled_from(Labelled),
+        st.sampled_from(LABELS),
         st.none() | st.integers(0, 60),
     ),
     max_size=5,
@@ -33,7 +34,7 @@ REPLIES = st.lists(
 def expected(replies: list[Reply], knobs: SaturationKnobs) -> SweepRow:
     """One row, from one run of the oracle per transcript."""
     peaks: list[int] = []
-    trips = dict.fromkeys(Labelled, 0)
+    trips = dict.fromkeys(LABELS, 0)
     by_length = caught = saved = 0
     outcomes: list[ScoredReply] = []
     delay_words: list[int] = []
@@ -45,14 +46,14 @@ def expected(replies: list[Reply], knobs: SaturationKnobs) -> SweepRow:
         alarm = verdict.chars if tripped else None
         trips[label] += alarm is not None
         by_length += verdict.kind == "length"
-        if label is Labelled.CLEAN:
+        if label is Label.CLEAN:
             peaks += [0, *(each.peak for each in verdicts)]
         elif alarm is not None:
             saved += len("".join(lanes[lane:])) - alarm
-        if label is not Labelled.NONE:
+        if label is not None:
             words = sum(tokenise(text).words for text in lanes)
-            outcomes.append(ScoredReply(label is Labelled.LOOP, words, alarm, onset))
-        if label is Labelled.LOOP and detected(alarm, onset):
+            outcomes.append(ScoredReply(label is Label.LOOP, words, alarm, onset))
+        if label is Label.LOOP and detected(alarm, onset):
             caught += 1
             if onset is not None:
                 delay_words.append(verdict.words - tokenise(lanes[lane]).words_at(onset))
@@ -61,9 +62,9 @@ def expected(replies: list[Reply], knobs: SaturationKnobs) -> SweepRow:
         knobs=knobs,
         clean_peak=max(peaks, default=None),
         clean_ceiling=knobs.min_saturated_run if peaks else None,
-        clean_trips=trips[Labelled.CLEAN],
-        loop_trips=trips[Labelled.LOOP],
-        other_trips=trips[Labelled.NONE],
+        clean_trips=trips[Label.CLEAN],
+        loop_trips=trips[Label.LOOP],
+        other_trips=trips[None],
         length_trips=by_length,
         caught=caught,
         delay_chars=in_chars.delay,
@@ -90,7 +91,7 @@ def test_rows_equal_one_run_per_combination(
 def test_an_alarm_on_the_last_character_before_the_onset_is_early() -> None:
     tally = Tally(Grid((8,), (3,), (2,), (6,), (0,)))
     for onset in (52, 53):
-        tally.add(["void 0; " * 40], Labelled.LOOP, onset)
+        tally.add(["void 0; " * 40], Label.LOOP, onset)
     (row,) = tally.rows()
     assert (row.loop_trips, row.caught, row.delay_chars, row.score.delay) == (2, 1, 1.0, 1.0)
 

@@ -16,7 +16,6 @@ from sweeping import judge
 from loopcli.analyze.replay import replay
 from loopcli.analyze.sweep.cells import sweep
 from loopcli.analyze.sweep.grid import Grid, SaturationKnobs
-from loopcli.analyze.sweep.rows import Labelled
 from loopcli.analyze.sweep.suggest import ITEMS, suggest
 from loopcli.analyze.sweep.tally import Tally
 from loopcli.analyze.sweep.tokens import tokenise
@@ -25,6 +24,7 @@ from loopcli.recordings import corpus
 from loopcli.recordings.corpus import File, Transcript
 from loopcli.rules.base import Armed
 from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.verdicts import Label
 
 NOW = SaturationKnobs(256, 32, 2, 3000, 250_000)
 
@@ -67,9 +67,7 @@ def test_every_cell_of_every_fixture_equals_the_detector() -> None:
 
 
 REPLIES = st.lists(
-    st.tuples(
-        TEXTS, st.sampled_from([Labelled.CLEAN, Labelled.LOOP]), st.none() | st.integers(0, 60)
-    ),
+    st.tuples(TEXTS, st.sampled_from(Label), st.none() | st.integers(0, 60)),
     max_size=4,
 )
 GRID = Grid((3, 8), (1, 2, 4), (1, 2), (2, 6, 20), (0, 40))
@@ -78,12 +76,12 @@ GRID = Grid((3, 8), (1, 2, 4), (1, 2), (2, 6, 20), (0, 40))
 @settings(deadline=None)
 @given(REPLIES, st.sampled_from([0.0, 1.0, 1.5, 2.0]))
 def test_a_suggestion_is_the_front_of_the_whole_grid(
-    replies: list[tuple[str, Labelled, int | None]], headroom: float
+    replies: list[tuple[str, Label, int | None]], headroom: float
 ) -> None:
     tally = Tally(GRID)
     for text, label, onset in replies:
         tally.add([text], label, onset)
-    loops = tally.count(Labelled.LOOP)
+    loops = tally.count(Label.LOOP)
     found = suggest(tally.rows(), loops, headroom, NOW)
     named = sorted(row.knobs for each in found for row in each.alike)
     assert named == sorted(brute_force(replies, headroom))
@@ -91,7 +89,7 @@ def test_a_suggestion_is_the_front_of_the_whole_grid(
 
 
 def brute_force(
-    replies: list[tuple[str, Labelled, int | None]], headroom: float
+    replies: list[tuple[str, Label, int | None]], headroom: float
 ) -> list[SaturationKnobs]:
     """The combinations with the headroom that no other one beats, from one run for each."""
     costs = {}
@@ -99,7 +97,7 @@ def brute_force(
         missed, alarms, peak, delays = 0, 0, 0, []
         for text, label, onset in replies:
             verdict = judge(text, knobs)
-            if label is Labelled.CLEAN:
+            if label is Label.CLEAN:
                 alarms += verdict.kind is not None
                 peak = max(peak, verdict.peak)
             elif verdict.kind is None or (onset is not None and verdict.chars <= onset):

@@ -27,6 +27,7 @@ from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, finds, masked
 from loopcli.rules.period.rule import PeriodRule
 from loopcli.rules.saturation.rule import SaturationRule
 from loopcli.rules.screening import Places
+from loopcli.verdicts import Label
 
 # Taken together up to here, what is left free behind each included: few enough
 # that the arrays stay in the cache, however short the replies are.
@@ -46,7 +47,7 @@ class BatchedReply(NamedTuple):
 
     id: str
     lanes: Sequence[tuple[Lane, Iterable[str]]]
-    label: str | None
+    label: Label | None
     onset: int | None
 
 
@@ -79,7 +80,7 @@ class Batch:
         self._chars = 0
 
     def take(
-        self, ident: str, lanes: Lanes, label: str | None, onset: int | None
+        self, ident: str, lanes: Lanes, label: Label | None, onset: int | None
     ) -> list[ReplayRow]:
         """Take a reply; return the rows that are known by now, in the order of the replies."""
         held, size = _gathered(lanes)

@@ -19,14 +19,14 @@ from typing import NamedTuple, Protocol
 from loopcli.analyze.replay import NO_MARKS, PIECE_CHARS
 from loopcli.analyze.scoring import detected, rates
 from loopcli.analyze.sweep.grid import RuleGrid
-from loopcli.analyze.sweep.rows import Labelled, SweepRow
+from loopcli.analyze.sweep.rows import LABELS, SweepRow
 from loopcli.events import Lane, Text
 from loopcli.rules.base import Rule
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.rules.period.config import PeriodConfig, UnitKind
 from loopcli.rules.period.rule import PeriodRule
-from loopcli.verdicts import share
+from loopcli.verdicts import Label, share
 from loopcli.words import WordCounter
 
 
@@ -125,7 +125,7 @@ class _Count:
 
     def __init__(self, lowest: int) -> None:
         self.peak, self.ceiling = 0, lowest
-        self.trips = [0] * len(Labelled)
+        self.trips = [0] * len(LABELS)
         self.caught = self.saved = 0
         self.words: list[int] = []
         self.chars: list[int] = []
@@ -149,15 +149,15 @@ class Reruns:
     def __init__(self, grid: RuleGrid) -> None:
         self.grid = grid
         self._counts = [_Count(grid.lowest(knobs)) for knobs in grid]
-        self._replies = [0] * len(Labelled)
+        self._replies = [0] * len(LABELS)
         self._clean_words = 0
 
     def add(
-        self, lanes: Sequence[str], label: Labelled = Labelled.NONE, onset: int | None = None
+        self, lanes: Sequence[str], label: Label | None = None, onset: int | None = None
     ) -> None:
         """Add one transcript, the texts of its lanes, as ``Tally.add`` does."""
-        self._replies[label] += 1
-        clean = label is Labelled.CLEAN
+        self._replies[LABELS.index(label)] += 1
+        clean = label is Label.CLEAN
         if clean:
             self._clean_words += sum(WordCounter().after(text, len(text)) for text in lanes)
         runs: list[_Run] = []
@@ -185,9 +185,9 @@ class Reruns:
         for count, more in zip(self._counts, other._counts, strict=True):
             count.add(more)
 
-    def count(self, label: Labelled) -> int:
+    def count(self, label: Label | None) -> int:
         """Transcripts of that label so far."""
-        return self._replies[label]
+        return self._replies[LABELS.index(label)]
 
     def rows(self) -> Iterator[SweepRow]:
         """The figures of every combination so far, in the grid's order."""
@@ -215,14 +215,14 @@ def _take(
     found: RerunOutcome,
     lane: int,
     lanes: Sequence[str],
-    label: Labelled,
+    label: Label | None,
     onset: int | None,
 ) -> None:
     """Add a trip."""
-    count.trips[label] += 1
-    if label is not Labelled.CLEAN:
+    count.trips[LABELS.index(label)] += 1
+    if label is not Label.CLEAN:
         count.saved += sum(map(len, lanes[lane:])) - found.chars
-    if label is Labelled.LOOP and detected(found.chars, onset):
+    if label is Label.LOOP and detected(found.chars, onset):
         count.caught += 1
         if onset is not None:
             count.chars.append(found.chars - onset)

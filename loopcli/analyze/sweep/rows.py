@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any, Protocol
 
 from loopcli.analyze.scoring import Score
 from loopcli.analyze.sweep.grid import SaturationKnobs
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
+from loopcli.verdicts import Label
 
 Combination = SaturationKnobs | PeriodConfig | NoveltyConfig
 """The knobs of one rule, in the order of the rule table."""
 
-
-class Labelled(IntEnum):
-    """What is known of a transcript."""
-
-    CLEAN = 0
-    LOOP = 1
-    NONE = 2
+LABELS = (Label.CLEAN, Label.LOOP, None)
+"""The order in which a sweep counts transcripts by their label; the last are not labelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +53,7 @@ class Rows(Protocol):
     def merge(self, other: Any) -> None:
         """Add what another has collected over the same grid."""
 
-    def count(self, label: Labelled) -> int:
+    def count(self, label: Label | None) -> int:
         """Transcripts of that label so far."""
 
     def rows(self) -> Iterator[SweepRow]:

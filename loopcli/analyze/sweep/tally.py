@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from loopcli.analyze.scoring import rates
 from loopcli.analyze.sweep.cells import StopKind, Trips, sweep
 from loopcli.analyze.sweep.grid import Grid
-from loopcli.analyze.sweep.rows import Labelled, SweepRow
+from loopcli.analyze.sweep.rows import LABELS, SweepRow
 from loopcli.analyze.sweep.tokens import Ints, tokenise_all
+from loopcli.verdicts import Label
 
 BATCH_CHARS = 1 << 21
 """Characters swept together: enough to hide numpy's cost per call, few enough for the cache."""
@@ -26,6 +27,7 @@ BATCH_TRANSCRIPTS = 1 << 10
 """Transcripts swept together at most, since each brings a gap of the largest window."""
 
 _UNKNOWN = -1
+_CLEAN, _LOOP = LABELS.index(Label.CLEAN), LABELS.index(Label.LOOP)
 
 
 class _Marks(NamedTuple):
@@ -60,10 +62,10 @@ class Tally:
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self._transcripts = np.zeros(len(Labelled), np.int64)
-        self._words = np.zeros(len(Labelled), np.int64)
+        self._transcripts = np.zeros(len(LABELS), np.int64)
+        self._words = np.zeros(len(LABELS), np.int64)
         self._clean_peaks = np.zeros(grid.cells, np.int64)
-        self._trips = np.zeros((len(Labelled), len(grid)), np.int64)
+        self._trips = np.zeros((len(LABELS), len(grid)), np.int64)
         self._length_trips = np.zeros(len(grid), np.int64)
         self._caught = np.zeros(len(grid), np.int64)
         self._saved = np.zeros(len(grid), np.int64)
@@ -73,7 +75,7 @@ class Tally:
         self._waiting = 0
 
     def add(
-        self, lanes: Sequence[str], label: Labelled = Labelled.NONE, onset: int | None = None
+        self, lanes: Sequence[str], label: Label | None = None, onset: int | None = None
     ) -> None:
         """Add one transcript, the texts of its lanes; each lane is judged by itself.
 
@@ -82,7 +84,9 @@ class Tally:
         held and the later ones are saved.
         """
         self._texts += lanes
-        self._replies.append((label, _UNKNOWN if onset is None else onset, len(lanes)))
+        self._replies.append(
+            (LABELS.index(label), _UNKNOWN if onset is None else onset, len(lanes))
+        )
         self._waiting += sum(map(len, lanes))
         crowd = max(len(self._texts), len(self._replies))
         if self._waiting >= BATCH_CHARS or crowd >= BATCH_TRANSCRIPTS:
@@ -103,9 +107,9 @@ class Tally:
         marks = _Marks(owners, labels, onset_chars, np.array(onset_words, np.int64), rest)
         self._texts, self._replies, self._waiting = [], [], 0
         result = sweep(batch, self.grid)
-        self._transcripts += np.bincount(reply_labels, minlength=len(Labelled))
+        self._transcripts += np.bincount(reply_labels, minlength=len(LABELS))
         np.add.at(self._words, marks.labels, result.words)
-        clean = marks.labels[result.peak_transcript] == Labelled.CLEAN
+        clean = marks.labels[result.peak_transcript] == _CLEAN
         np.maximum.at(self._clean_peaks, result.peak_cell[clean], result.peak[clean])
         for limit in range(len(self.grid.max_response_chars)):
             self._take(limit, result.trips(limit), marks)
@@ -120,11 +124,11 @@ class Tally:
         onset_chars = marks.onset_chars[trips.transcript]
         np.add.at(self._trips, (labels, combos), 1)
         np.add.at(self._length_trips, combos[trips.kinds == StopKind.LENGTH], 1)
-        unwanted = labels != Labelled.CLEAN
+        unwanted = labels != _CLEAN
         saved = marks.rest[trips.transcript] - trips.chars
         np.add.at(self._saved, combos[unwanted], saved[unwanted])
         # As scoring.detected says it; an unknown onset lies below every position.
-        caught = (labels == Labelled.LOOP) & (trips.chars > onset_chars)
+        caught = (labels == _LOOP) & (trips.chars > onset_chars)
         np.add.at(self._caught, combos[caught], 1)
         timed = np.flatnonzero(caught & (onset_chars != _UNKNOWN))
         onset_words = marks.onset_words[trips.transcript[timed]]
@@ -150,10 +154,10 @@ class Tally:
         self._saved += other._saved
         self._delays += other._delays
 
-    def count(self, label: Labelled) -> int:
+    def count(self, label: Label | None) -> int:
         """Transcripts of that label so far."""
         self.flush()
-        return int(self._transcripts[label])
+        return int(self._transcripts[LABELS.index(label)])
 
     def rows(self) -> Iterator[SweepRow]:
         """The figures of every combination so far, in the grid's order."""
@@ -161,7 +165,7 @@ class Tally:
         delay_words = _medians([(delays.combos, delays.words) for delays in self._delays])
         delay_chars = _medians([(delays.combos, delays.chars) for delays in self._delays])
         clean, loops, _ = self._transcripts.tolist()
-        clean_words = int(self._words[Labelled.CLEAN])
+        clean_words = int(self._words[_CLEAN])
         combos_per_cell = len(self.grid) // self.grid.cells
         for combo, knobs in enumerate(self.grid):
             clean_trips, loop_trips, other_trips = self._trips[:, combo].tolist()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopcli.analyze.survey import Survey
 from loopcli.analyze.sweep.grid import Grid, RuleGrid, SaturationKnobs, parse_sweep
-from loopcli.analyze.sweep.rows import Combination, Labelled, Rows, SweepRow
+from loopcli.analyze.sweep.rows import Combination, Rows, SweepRow
 from loopcli.analyze.sweep.suggest import ITEMS, Suggestion, suggest
 from loopcli.analyze.tasks import numpy_works
 from loopcli.commands.analyze.request import Messages, Request
@@ -14,6 +14,7 @@ from loopcli.errors import ConfigError
 from loopcli.output import records, tuning
 from loopcli.output.table import table, unshown
 from loopcli.status import Status
+from loopcli.verdicts import Label
 from loopcli.wording import counted
 
 
@@ -86,20 +87,20 @@ def _best(rows: Sequence[SweepRow]) -> list[SweepRow]:
 
 
 def _labelled(tally: Rows) -> bool:
-    return tally.count(Labelled.CLEAN) + tally.count(Labelled.LOOP) > 0
+    return tally.count(Label.CLEAN) + tally.count(Label.LOOP) > 0
 
 
 def _suggest(request: Request, tally: Rows, teller: Messages, survey: Survey) -> int:
     if not _labelled(tally):
         teller.line("--suggest: no transcript is labelled, so nothing speaks for any knobs")
         return teller.end(survey, b"", [Status.TROUBLE])
-    loops = tally.count(Labelled.LOOP)
+    loops = tally.count(Label.LOOP)
     found = suggest(tally.rows(), loops, request.headroom, _now(request))
     statuses = []
     if not found:
         teller.line(f"--suggest: no combination leaves a headroom of {request.headroom:g}")
         statuses.append(Status.TROUBLE)
-    clean = tally.count(Labelled.CLEAN)
+    clean = tally.count(Label.CLEAN)
     counts = f"{counted(loops, 'loop')}, {clean} clean {'reply' if clean == 1 else 'replies'}"
     return teller.end(survey, _front(request, found, counts), statuses)
 
