@@ -13,7 +13,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def kebab(name: str) -> str:
-    """Return a name of Python's as options and settings files spell it.
+    """Return the name of a field or a parameter as options and settings files spell it.
 
     >>> kebab("window_words"), kebab("json_")
     ('window-words', 'json')

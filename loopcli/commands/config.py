@@ -10,12 +10,10 @@ import click
 from loopcli.commands import options
 from loopcli.commands.printing import printed_lines
 from loopcli.output.console import Lines
-from loopcli.rules import table
-from loopcli.rules.saturation.rule import NAME as SATURATION
 from loopcli.settings import file as settings_file
 from loopcli.settings import profiles
 from loopcli.settings.arming import Settings, resolve
-from loopcli.wording import escaped
+from loopcli.wording import escaped, kebab
 
 
 @click.command("config", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})
@@ -46,16 +44,11 @@ def _described(arming: Settings) -> Iterator[str]:
         yield f"off: {profile.off_because}"
         return
     for name in arming.names:
-        if profile is not None and name == SATURATION:
-            knobs = {profiles.spelled(k): v for k, v in profile.knobs.items()}
+        if profile is not None and name in profiles.BLOCK_RULES:
+            what, knobs, spelling = "armed", profile.knobs, profile.spelling(name)
         else:
-            knobs = {knob.flag[2:]: v for knob, v in _knobs(arming, name)}
-        what = "armed" if profile is not None and name == SATURATION else name
-        yield f"{what}: " + ", ".join(f"{knob} {value}" for knob, value in knobs.items())
+            what, knobs, spelling = name, arming.knobs(name), kebab
+        yield f"{what}: " + ", ".join(f"{spelling(knob)} {value}" for knob, value in knobs.items())
     if arming.channels is not None:
         yield f"watches {', '.join(sorted(arming.channels))}"
     yield arming.line
-
-
-def _knobs(arming: Settings, name: str) -> Iterator[tuple[table.Knob, int]]:
-    return zip(table.RULES[name].knobs, arming.knobs(name).values(), strict=True)

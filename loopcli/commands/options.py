@@ -19,6 +19,7 @@ import click
 from click.core import ParameterSource
 
 from loopcli.errors import ConfigError
+from loopcli.events import Channel
 from loopcli.readers.detection.auto import READERS
 from loopcli.rules import table
 from loopcli.settings.arming import (
@@ -97,10 +98,11 @@ def input_option(what: str) -> Callable[[F], F]:
 
 def knob_options(function: F) -> F:
     """Add a flag for every knob of every rule."""
-    knobs = [knob for entry in table.RULES.values() for knob in entry.knobs]
     options = [
-        click.option(knob.flag, metavar="N", help=f"{knob.help}  [default: {knob.default}]")
-        for knob in knobs
+        click.option(
+            knob.flag, metavar=knob.argument, help=f"{knob.help}  [default: {knob.default}]"
+        )
+        for _, knob in table.knobs()
     ]
     return reduce(lambda decorated, option: option(decorated), reversed(options), function)
 
@@ -111,6 +113,7 @@ def rule_options(function: F) -> F:
         "--rules",
         metavar="NAME[,NAME]",
         help=f"Which rules to arm.  [default: {','.join(DEFAULT_RULES)}]",
+        shell_complete=_completed(table.RULES),
     )
     preset = click.option(
         "--preset",
@@ -121,7 +124,8 @@ def rule_options(function: F) -> F:
         "--watch",
         metavar="CHANNEL[,CHANNEL]",
         help="What of a reply to judge: content, reasoning, tool-args, or all of them.  "
-        "[default: content; for period and novelty all]",
+        f"[default: {_watched()}]",
+        shell_complete=_completed([*Channel, "all"]),
     )
     config = click.option(
         "--config",
@@ -135,16 +139,40 @@ def rule_options(function: F) -> F:
     return rules(preset(watch(config(agent(knob_options(function))))))
 
 
+def _watched() -> str:
+    """Return what the rules watch by default: the first of them, then those that differ."""
+    watching: dict[tuple[str, ...], list[str]] = {}
+    for entry in table.RULES.values():
+        watching.setdefault(entry.watches, []).append(entry.name)
+    parts: list[str] = []
+    for channels, names in watching.items():
+        which = "all" if len(channels) == len(Channel) else " and ".join(channels)
+        several = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        parts.append(f"for {several} {which}" if parts else which)
+    return "; ".join(parts)
+
+
+def _completed(
+    names: Iterable[str],
+) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return what a shell offers for the last name of a list that is being written."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        done, comma, begun = incomplete.rpartition(",")
+        return [f"{done}{comma}{name}" for name in names if name.startswith(begun)]
+
+    return complete
+
+
 def arming(ctx: click.Context, params: Mapping[str, Any]) -> Settings:
     """Return what a command line arms. Raises ``ConfigError`` with all defects of its knobs."""
     written = {}
-    for entry in table.RULES.values():
-        for knob in entry.knobs:
-            if params[knob.name] is not None:
-                spelled = knob.flag
-                if not _from_flag(ctx, knob.name):
-                    spelled = f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
-                written[knob.name] = spelled, params[knob.name]
+    for _, knob in table.knobs():
+        if params[knob.name] is not None:
+            spelled = knob.flag
+            if not _from_flag(ctx, knob.name):
+                spelled = f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
+            written[knob.name] = spelled, params[knob.name]
     base = _base(params["config"], params["agent"])
     return resolve(base, written, **{key: params[key] for key in ("rules", "preset", "watch")})
 
@@ -163,8 +191,7 @@ def idle(
         changes_nothing(knob.flag, entry.name, why)
         if entry.name not in judging
         else f"{knob.flag} changes nothing, because it is swept"
-        for entry in table.RULES.values()
-        for knob in entry.knobs
+        for entry, knob in table.knobs()
         if (entry.name not in judging or knob.name in (swept or ())) and _from_flag(ctx, knob.name)
     )
 

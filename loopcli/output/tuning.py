@@ -6,21 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from loopcli.analyze.scoring import Estimate
-from loopcli.analyze.sweep.rows import Combination, SweepRow
+from loopcli.analyze.sweep.rows import SweepRow
 from loopcli.analyze.sweep.suggest import Suggestion
 from loopcli.output.records import Record
 from loopcli.output.table import UNDEFINED, Column, field, figure
+from loopcli.rules.base import RuleConfig
+from loopcli.rules.table import RULES
 from loopcli.settings.arming import DEFAULT_RULES
+from loopcli.verdicts import LENGTH
 from loopcli.wording import kebab
 
-# The saturation rule's knobs, as a table is headed; there is room for all of them.
-_SATURATION = {
-    "window_words": "window",
-    "repeat_threshold": "threshold",
-    "min_offenders": "offenders",
-    "min_saturated_run": "run",
-    "max_response_chars": "backstop",
-}
 _OF = "of"
 _RATES = ("recall", "false_per_1000_replies", "false_per_million_words")
 _COUNTS = (
@@ -30,12 +25,12 @@ _COUNTS = (
 _SCORES = tuple(f"{rate}{bound}" for rate in _RATES for bound in ("", "_low", "_high"))
 
 
-def sweep_fields(knobs: Combination) -> tuple[str, ...]:
-    """Return the members of a combination, in order; the knobs tell the rule."""
-    return (*knobs._fields, *_COUNTS, *_SCORES)
+def sweep_fields(knobs: RuleConfig) -> tuple[str, ...]:
+    """Return the members of a combination, in order; the knobs are those of its rule."""
+    return (*knobs._asdict(), *_COUNTS, *_SCORES)
 
 
-def front_fields(knobs: Combination) -> tuple[str, ...]:
+def front_fields(knobs: RuleConfig) -> tuple[str, ...]:
     """Return the members of a point of the front, in order."""
     return (*sweep_fields(knobs), "missed", "headroom", "alike", "flags")
 
@@ -67,18 +62,17 @@ def front_record(suggestion: Suggestion, rules: Sequence[str]) -> dict[str, Any]
     }
 
 
-def flags(knobs: Combination, rules: Sequence[str] = DEFAULT_RULES) -> str:
+def flags(knobs: RuleConfig, rules: Sequence[str] = DEFAULT_RULES) -> str:
     """Return knobs as they stand on a command line, after what arms their rule.
 
-    >>> from loopcli.rules.table import Configs
-    >>> flags(Configs().novelty, ["novelty"])
+    >>> flags(RULES["novelty"].config(), ["novelty"])
     '--rules novelty --novelty-words 1000 --novelty-seen 3'
     """
     arm = [] if set(rules) == set(DEFAULT_RULES) else [f"--rules {','.join(rules)}"]
     return " ".join([*arm, *(f"--{name} {value}" for name, value in _written(knobs))])
 
 
-def config(rule: str, knobs: Combination, rules: Sequence[str] = DEFAULT_RULES) -> str:
+def config(rule: str, knobs: RuleConfig, rules: Sequence[str] = DEFAULT_RULES) -> str:
     """Return knobs as a block of TOML, after what arms their rule."""
     listed = ", ".join(f'"{name}"' for name in rules)
     arm = "" if set(rules) == set(DEFAULT_RULES) else f"rules = [{listed}]\n\n"
@@ -86,7 +80,7 @@ def config(rule: str, knobs: Combination, rules: Sequence[str] = DEFAULT_RULES) 
     return f"{arm}[{rule}]\n{lines}"
 
 
-def _written(knobs: Combination) -> list[tuple[str, int]]:
+def _written(knobs: RuleConfig) -> list[tuple[str, int]]:
     return [(kebab(name), value) for name, value in knobs._asdict().items()]
 
 
@@ -99,7 +93,7 @@ def sweep_columns(rule: str, tried: Sequence[str], *, labels: bool) -> list[Colu
         field("clean trips", "clean_trips"),
         field("loop trips", "loop_trips"),
         field("other trips", "other_trips"),
-        *([field("by length", "length_trips")] if rule == "saturation" else []),
+        *([field("by length", "length_trips")] if LENGTH in RULES[rule].states else []),
         _figure("delay, words", "delay_words"),
         _figure("chars", "delay_chars"),
         field("chars saved", "saved_chars"),
@@ -127,14 +121,15 @@ def front_columns(rule: str, tried: Sequence[str]) -> list[Column]:
 
 
 def _knob_columns(rule: str, tried: Sequence[str]) -> list[Column]:
-    if rule == "saturation":
-        return [field(head, name) for name, head in _SATURATION.items()]
-    return [field(name.removeprefix(f"{rule}_"), name) for name in tried]
+    entry = RULES[rule]
+    headings = {knob.name: knob.heading for knob in entry.knobs}
+    names = dict.fromkeys((*entry.sweep.columns, *tried))
+    return [field(headings[name], name) for name in names]
 
 
 def _ceiling_column(rule: str) -> list[Column]:
     """Where the ceiling of the peak is not one of the knobs beside it."""
-    return [field(_OF, "clean_ceiling")] if rule == "period" else []
+    return [field(_OF, "clean_ceiling")] if RULES[rule].ceiling_knob is None else []
 
 
 def _figure(head: str, name: str) -> Column:

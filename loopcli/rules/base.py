@@ -62,8 +62,12 @@ class Armed(NamedTuple):
     channels: frozenset[Channel]
 
 
-class Knobs(Protocol):
-    """A rule's configuration: a named tuple of whole numbers."""
+class RuleConfig(Protocol):
+    """A rule's configuration: a named tuple of whole numbers, one for each knob."""
+
+    @property
+    def lowest(self) -> int:
+        """The lowest ceiling that these knobs allow: what a reply without a peak is held to."""
 
     def __iter__(self) -> Iterator[int]:
         """Yield the values."""
@@ -71,7 +75,7 @@ class Knobs(Protocol):
     def _asdict(self) -> dict[str, int]: ...
 
 
-def refuse_zeros(knobs: Knobs, but: Container[str] = ()) -> None:
+def refuse_zeros(config: RuleConfig, but: Container[str] = ()) -> None:
     """Refuse knobs under which every reply would be a loop; 0 means something for those in ``but``.
 
     >>> from loopcli.rules.novelty.config import NoveltyConfig
@@ -79,9 +83,9 @@ def refuse_zeros(knobs: Knobs, but: Container[str] = ()) -> None:
     Traceback (most recent call last):
     loopcli.errors.ConfigError: novelty_words cannot be 0
     """
-    if min(knobs) > 0:
+    if min(config) > 0:
         return
-    values = knobs._asdict()
+    values = config._asdict()
     defects = [f"{name} cannot be 0" for name in values if values[name] < 1 and name not in but]
     if defects:
         raise ConfigError(*defects)

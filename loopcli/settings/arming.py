@@ -7,7 +7,7 @@ goes before the preset.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.rules import table
-from loopcli.rules.base import Armed, Rule
+from loopcli.rules.base import Armed
+from loopcli.rules.registration import Judged
 from loopcli.rules.table import Configs
+from loopcli.wording import kebab
 
 if TYPE_CHECKING:
     from loopcli.settings.profiles import Profile
@@ -56,20 +58,24 @@ class Settings(NamedTuple):
     @property
     def line(self) -> str:
         """The line that names the configuration, once, at launch; nothing when disarmed."""
-        return table.armed_lines(self.names, self.configs) if self.names else ""
+        return table.armed_line(self.names, self.configs) if self.names else ""
 
     def knobs(self, name: str) -> dict[str, int]:
         """Return the knobs of a rule by name."""
-        config = getattr(self.configs, name)
-        return {knob.name: getattr(config, knob.name) for knob in table.RULES[name].knobs}
+        return self.configs[name]._asdict()
 
     def rules(self, *, past_trip: bool = False) -> list[Armed]:
-        """Return the rules, armed for a detector; each on its own channels or the chosen ones."""
+        """Return the rules that judge text, armed; each on its own channels or the chosen ones.
+
+        They are imported here: start-up is paid by every pipeline.
+        """
         armed = []
         for name in self.names:
             entry = table.RULES[name]
+            if entry.judges is not Judged.TEXT:
+                continue
             watched = frozenset(entry.watches) if self.channels is None else self.channels
-            maker = _maker(name, self.configs, past_trip)
+            maker = partial(entry.load(), self.configs[name], past_trip=past_trip)
             armed.append(Armed(maker, watched.intersection(entry.channels)))
         return armed
 
@@ -90,7 +96,7 @@ def resolve(
         names = PRESETS[preset] if preset else DEFAULT_RULES
     configs = table.configs({**base.knobs, **written})
     channels = base.channels if watch is None else chosen_channels("--watch", watch)
-    warnings = *_warnings(base.profile, names, configs), *_idle(base, written, names)
+    warnings = *_odd(base.profile, names, configs), *_idle(base, written, names)
     return Settings(names, configs, channels, warnings, base.profile)
 
 
@@ -100,10 +106,9 @@ def _idle(base: FileSettings, written: Written, names: Collection[str]) -> Itera
     A profile states its knobs because it must, and one that is off leaves nothing armed.
     """
     stated = base.profile.knobs if base.profile else {}
-    for entry in table.RULES.values():
-        for knob in entry.knobs if names and entry.name not in names else ():
-            if knob.name in base.knobs and knob.name not in {*stated, *written}:
-                yield changes_nothing(base.knobs[knob.name][0], entry.name)
+    for entry, knob in table.knobs() if names else ():
+        if entry.name not in names and knob.name in base.knobs.keys() - {*stated, *written}:
+            yield changes_nothing(base.knobs[knob.name][0], entry.name)
 
 
 def changes_nothing(spelled: str, rule: str, why: str = "armed") -> str:
@@ -111,13 +116,18 @@ def changes_nothing(spelled: str, rule: str, why: str = "armed") -> str:
     return f"{spelled} changes nothing, because the {rule} rule is not {why}"
 
 
-def _warnings(profile: Profile | None, names: Iterable[str], configs: Configs) -> tuple[str, ...]:
-    config = configs.saturation
-    told = profile.warnings if profile else ()
-    if "saturation" in names:
-        odd = profile.warning(config) if profile else table.saturation_warning(config)
-        told = (*told, odd) if odd else told
-    return told
+def _odd(profile: Profile | None, names: Iterable[str], configs: Configs) -> Iterator[str]:
+    """Yield what is odd about a profile and about the knobs of armed rules."""
+    if profile is not None:
+        yield from profile.warnings
+    for name in names:
+        warning, config = table.RULES[name].warning, configs[name]
+        if profile is None:
+            odd = warning(config, kebab)
+        else:
+            odd = profile.titled(warning(config, profile.spelling(name)))
+        if odd:
+            yield odd
 
 
 def chosen_rules(spelled: str, text: str) -> tuple[str, ...]:
@@ -144,18 +154,3 @@ def chosen_channels(spelled: str, text: str) -> frozenset[Channel]:
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-
-
-def _maker(name: str, configs: Configs, past_trip: bool) -> Callable[[], Rule]:
-    # Imported when armed: start-up is paid by every pipeline.
-    if name == "period":
-        from loopcli.rules.period.rule import PeriodRule
-
-        return partial(PeriodRule, configs.period, past_trip=past_trip)
-    if name == "novelty":
-        from loopcli.rules.novelty.rule import NoveltyRule
-
-        return partial(NoveltyRule, configs.novelty, past_trip=past_trip)
-    from loopcli.rules.saturation.rule import SaturationRule
-
-    return partial(SaturationRule, configs.saturation, past_trip=past_trip)

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from loopcli.errors import ConfigError, reason
 from loopcli.rules import table
-from loopcli.rules.saturation.rule import NAME as SATURATION
 from loopcli.settings import jsonc, profiles
 from loopcli.settings.arming import FileSettings, chosen_channels, chosen_rules
 from loopcli.settings.profiles import Profile
@@ -59,8 +58,7 @@ class ConfigFile(NamedTuple):
     def _of(self, profile: Profile) -> FileSettings:
         names: tuple[str, ...] = ()
         if profile.armed:
-            others = (name for name in self.own.names or () if name != SATURATION)
-            names = (SATURATION, *others)
+            names = tuple(dict.fromkeys([*profiles.BLOCK_RULES, *(self.own.names or ())]))
         knobs = {
             name: (f"{profile.title}: {profiles.spelled(name)}", str(value))
             for name, value in profile.knobs.items()
@@ -153,7 +151,7 @@ def _knobs(doc: Mapping[str, Any], defects: list[str]) -> Iterator[tuple[str, tu
         if not isinstance(inner, dict):
             defects.append(f"{entry.name} = `{jsonc.shown(inner)}`: not a table of knobs")
             continue
-        names = {knob.flag[2:]: knob.name for knob in entry.knobs}
+        names = {knob.spelled: knob.name for knob in entry.knobs}
         _refuse_unknown(f"[{entry.name}] ", inner, list(names), defects)
         for key, value in inner.items():
             if key in names:

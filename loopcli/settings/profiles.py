@@ -14,11 +14,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from loopcli.errors import ConfigError
-from loopcli.rules import table
-from loopcli.rules.saturation.rule import SaturationConfig
+from loopcli.rules.registration import Knob, Spelling
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.entry import SATURATION
 from loopcli.settings import jsonc
+from loopcli.wording import kebab
 
 BLOCK = "loopDetection"
+# The rules that the block arms, and whose knobs it states.
+BLOCK_RULES = (SATURATION.name,)
 _LISTS = ("agents", "profiles")
 # What a document that holds profiles, or is one, has at its top.
 KEYS = (*_LISTS, "id", "name", BLOCK)
@@ -35,7 +39,7 @@ class Profile(NamedTuple):
     """One agent's block as it was read. ``knobs`` has those that are written.
 
     ``warnings`` are those of the block alone; how its knobs get on with each
-    other is known only once flags and environment are merged: ``warning``.
+    other is known only once flags and environment are merged.
     """
 
     id: str
@@ -55,10 +59,13 @@ class Profile(NamedTuple):
         """The agent as every message about it begins."""
         return f"agent `{self.name}`"
 
-    def warning(self, config: SaturationConfig) -> str:
-        """Return what is odd about knobs that this profile's were merged into, or nothing."""
-        told = table.saturation_warning(config, spelled("min_offenders"), spelled("window_words"))
-        return f"{self.title}: {told}." if told else ""
+    def titled(self, warning: str) -> str:
+        """Return a warning about knobs that this profile's were merged into, if there is one."""
+        return f"{self.title}: {warning}." if warning else ""
+
+    def spelling(self, rule: str) -> Spelling:
+        """Return how messages about this profile spell the knobs of a rule."""
+        return spelled if rule in BLOCK_RULES else kebab
 
 
 def spelled(knob: str) -> str:
@@ -136,7 +143,7 @@ def _judged(profile: Any, place: int, defects: list[str]) -> Profile:
         wrong.append(f"{BLOCK}.enabled = `{jsonc.shown(enabled)}` — neither true nor false")
     wrong += [
         f"{BLOCK}.{spelled(knob.name)}{reason}"
-        for knob in table.SATURATION.knobs
+        for knob in SATURATION.knobs
         if (reason := _defect(knob, block.get(spelled(knob.name)), armed=enabled is True))
     ]
     defects += (f"{read.title}: {defect}" for defect in wrong)
@@ -146,7 +153,7 @@ def _judged(profile: Any, place: int, defects: list[str]) -> Profile:
 
 
 def _armed_or_off(read: Profile, block: Mapping[str, Any]) -> Profile:
-    names = {spelled(knob.name): knob.name for knob in table.SATURATION.knobs}
+    names = {spelled(knob.name): knob.name for knob in SATURATION.knobs}
     knobs = {name: block[key] for key, name in names.items() if block.get(key) is not None}
     warnings = [
         f"{read.title}: {BLOCK}.{key} is no knob and changes nothing"
@@ -166,7 +173,7 @@ def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _defect(knob: table.Knob, value: object, *, armed: bool) -> str:
+def _defect(knob: Knob, value: object, *, armed: bool) -> str:
     """Return what is wrong with a knob as it is written, or not written; nothing if it is right."""
     if value is None:
         if not armed:

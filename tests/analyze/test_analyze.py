@@ -497,10 +497,8 @@ def test_the_baseline_catches_a_changed_default(corpus: Path) -> None:
     assert first.status == 0
     assert run(["runs", "--baseline", "base.json"], corpus).status == 0
     program = (
-        "import sys\nfrom loopcli.rules import table\n"
-        "from loopcli.rules.saturation import rule as saturation\n"
+        "import sys\nfrom loopcli.rules.saturation import config as saturation\n"
         "from loopcli.cli import main\n"
-        "knob = table.SATURATION.knobs[3]\n"
         "new = saturation.SaturationConfig.__new__\n"
         "new.__defaults__ = (*new.__defaults__[:3], 1200, new.__defaults__[4])\n"
         "sys.exit(main(['analyze', 'runs', '--baseline', 'base.json']))\n"

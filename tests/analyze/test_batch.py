@@ -19,7 +19,8 @@ from loopcli.rules.base import Armed
 from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
 
 SOURCES = [
     (Path(sysconfig.get_paths()["stdlib"]) / name).read_text("utf-8")

@@ -8,11 +8,15 @@ from loopcli.analyze.sweep.grid import (
     MAX_COMBINATIONS,
     Grid,
     GridError,
-    SaturationKnobs,
     parse_sweep,
 )
+from loopcli.rules.saturation.config import SaturationConfig
 
-DEFAULTS = SaturationKnobs(256, 32, 2, 3000, 250_000)
+DEFAULTS = SaturationConfig(256, 32, 2, 3000, 250_000)
+
+
+def of(items: list[str]) -> Grid:
+    return Grid.from_items("saturation", items, DEFAULTS)
 
 
 @pytest.mark.parametrize(
@@ -60,23 +64,29 @@ def test_refusals_name_the_item(item: str, reason: str) -> None:
 
 
 def test_a_grid_keeps_the_defaults_of_what_is_not_swept() -> None:
-    grid = Grid.from_items(["window-words=128,256", "min-saturated-run=0,3000"], DEFAULTS)
+    grid = Grid.from_items(
+        "saturation", ["window-words=128,256", "min-saturated-run=0,3000"], DEFAULTS
+    )
     assert grid == Grid((128, 256), (32,), (2,), (0, 3000), (250_000,))
     assert (len(grid), grid.cells, grid.rules) == (4, 2, 4)
-    assert list(grid)[1] == SaturationKnobs(128, 32, 2, 3000, 250_000)
+    assert list(grid)[1] == SaturationConfig(128, 32, 2, 3000, 250_000)
 
 
 def test_the_grid_of_the_performance_target() -> None:
     items = ["window-words=128,256,512", "repeat-threshold=8:256:8", "min-offenders=1:4:1"]
-    grid = Grid.from_items([*items, "min-saturated-run=0,750,1500,3000,6000"], DEFAULTS)
+    grid = Grid.from_items(
+        "saturation", [*items, "min-saturated-run=0,750,1500,3000,6000"], DEFAULTS
+    )
     assert len(grid) == 1920
 
 
 def test_refused_grids() -> None:
     with pytest.raises(GridError, match="window-words is swept twice"):
-        Grid.from_items(["window-words=1", "window-words=2"], DEFAULTS)
+        of(["window-words=1", "window-words=2"])
     with pytest.raises(GridError, match=f"more than {MAX_COMBINATIONS}"):
-        Grid.from_items(["window-words=1:2000:1", "min-saturated-run=1:2000:1"], DEFAULTS)
+        Grid.from_items(
+            "saturation", ["window-words=1:2000:1", "min-saturated-run=1:2000:1"], DEFAULTS
+        )
     with pytest.raises(GridError, match="repeat-threshold: values must lie"):
         Grid((1,), (0,), (1,), (0,), (0,))
     for values in [(), (2, 1), (1, 1)]:

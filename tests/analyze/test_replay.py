@@ -20,7 +20,8 @@ from loopcli.events import Channel, Lane
 from loopcli.rules.base import Armed
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
 
 VOID = "void 0;\n"
 SMALL = SaturationConfig(8, 2, 2, 6, 300)

@@ -26,7 +26,7 @@ from loopcli.analyze.sweep import reruns as module
 from loopcli.analyze.sweep.grid import RuleGrid, swept_rule
 from loopcli.analyze.sweep.reruns import Reruns
 from loopcli.analyze.sweep.rows import LABELS, SweepRow
-from loopcli.analyze.sweep.suggest import ITEMS, suggest
+from loopcli.analyze.sweep.suggest import suggest
 from loopcli.errors import ConfigError
 from loopcli.events import Channel, Lane
 from loopcli.recordings import corpus
@@ -36,6 +36,7 @@ from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
+from loopcli.rules.table import RULES
 from loopcli.verdicts import Label
 from loopcli.words import WordCounter
 
@@ -139,7 +140,7 @@ def expected(replies: Iterable[Reply], knobs: Config) -> SweepRow:
 @settings(max_examples=60, deadline=None)
 @given(REPLIES, st.sampled_from(sorted(GRIDS)), st.integers(0, 4))
 def test_rows_equal_one_run_per_combination(replies: list[Reply], rule: str, split: int) -> None:
-    grid_ = RuleGrid.from_items(GRIDS[rule], DEFAULTS[rule])
+    grid_ = RuleGrid.from_items(rule, GRIDS[rule], DEFAULTS[rule])
     parts = Reruns(grid_), Reruns(grid_)
     for index, reply in enumerate(replies):
         parts[index >= split].add(*reply)
@@ -156,7 +157,7 @@ def test_every_cell_of_every_fixture_and_of_what_is_to_stay_quiet(rule: str) -> 
                 lanes = ["".join(pieces) for _, pieces in each.lanes]
                 replies.append((lanes, each.label, each.onset))
     assert len(replies) > 100
-    grid_ = RuleGrid.from_items(GRIDS[rule], DEFAULTS[rule])
+    grid_ = RuleGrid.from_items(rule, GRIDS[rule], DEFAULTS[rule])
     # Each reply by itself: in a sum one cell could make up for another.
     for reply in replies:
         swept = Reruns(grid_)
@@ -169,7 +170,7 @@ def test_every_cell_of_every_fixture_and_of_what_is_to_stay_quiet(rule: str) -> 
 def test_a_suggestion_is_the_front_of_the_whole_grid(
     replies: list[Reply], rule: str, headroom: float
 ) -> None:
-    grid_ = RuleGrid.from_items(GRIDS[rule], DEFAULTS[rule])
+    grid_ = RuleGrid.from_items(rule, GRIDS[rule], DEFAULTS[rule])
     swept, costs = Reruns(grid_), {}
     for reply in replies:
         swept.add(*reply)
@@ -197,19 +198,20 @@ def test_few_runs_stand_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = module._judged
     monkeypatch.setattr(module, "_judged", lambda *args: made.append(1) or judged(*args))
     for rule, runs in (("period", 1), ("novelty", 5)):
-        grid_ = RuleGrid.from_items(ITEMS[rule], DEFAULTS[rule])
+        grid_ = RuleGrid.from_items(rule, RULES[rule].sweep.suggested, DEFAULTS[rule])
         assert DEFAULTS[rule] in set(grid_)
         made.clear()
         Reruns(grid_).add([PROSE], Label.CLEAN)
         assert (len(made), len(grid_) >= 60) == (runs, True)
     made.clear()
-    Reruns(RuleGrid.from_items(ITEMS["period"], PeriodConfig())).add(["la " * 900], Label.LOOP)
+    grid_ = RuleGrid.from_items("period", RULES["period"].sweep.suggested, PeriodConfig())
+    Reruns(grid_).add(["la " * 900], Label.LOOP)
     assert len(made) < 120
 
 
 def test_only_reruns_over_one_grid_merge() -> None:
-    one = RuleGrid.from_items(["novelty-seen=2"], NoveltyConfig())
-    other = RuleGrid.from_items(["novelty-seen=3"], NoveltyConfig())
+    one = RuleGrid.from_items("novelty", ["novelty-seen=2"], NoveltyConfig())
+    other = RuleGrid.from_items("novelty", ["novelty-seen=3"], NoveltyConfig())
     with pytest.raises(ValueError, match="different grids"):
         Reruns(one).merge(Reruns(other))
 
@@ -223,7 +225,7 @@ def test_a_sweep_is_of_one_rule() -> None:
         with pytest.raises(ConfigError, match="sweep"):
             swept_rule([item])
     with pytest.raises(ConfigError, match="20000 combinations, more than 10000"):
-        RuleGrid.from_items(["period-letters=1:20000:1"], PeriodConfig())
+        RuleGrid.from_items("period", ["period-letters=1:20000:1"], PeriodConfig())
 
 
 # --- As a process --------------------------------------------------------------------------------
@@ -324,6 +326,6 @@ def test_a_sweep_judges_the_channels_of_its_rule(tmp_path: Path) -> None:
 
 
 def test_combinations_run_with_the_last_knob_fastest() -> None:
-    grid_ = RuleGrid.from_items(GRIDS["period"], PeriodConfig())
+    grid_ = RuleGrid.from_items("period", GRIDS["period"], PeriodConfig())
     assert [tuple(knobs) for knobs in grid_] == list(product(*grid_.axes))
     assert len(grid_) == 24

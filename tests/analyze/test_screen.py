@@ -20,7 +20,8 @@ from loopcli.analyze.screening import screen
 from loopcli.analyze.screening.screen import Screen
 from loopcli.analyze.screening.sight import Eyes
 from loopcli.cli import main
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
 from loopcli.verdicts import Verdict
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])

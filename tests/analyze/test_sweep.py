@@ -15,14 +15,15 @@ from sweeping import Verdict, judge
 import loopcli.analyze.sweep.tokens as tokens_module
 from loopcli.analyze.sweep.axis import stable_order
 from loopcli.analyze.sweep.cells import StopKind, sweep
-from loopcli.analyze.sweep.grid import Grid, SaturationKnobs
+from loopcli.analyze.sweep.grid import Grid
 from loopcli.analyze.sweep.tokens import CHUNK_CHARS, Tokens, tokenise, tokenise_all
+from loopcli.rules.saturation.config import SaturationConfig
 
-DEFAULTS = SaturationKnobs(256, 32, 2, 3000, 250_000)
+DEFAULTS = SaturationConfig(256, 32, 2, 3000, 250_000)
 NAMES = {int(StopKind.LENGTH): "length", int(StopKind.REPETITION): "repetition"}
 
 
-def verdicts(batch: list[Tokens], grid: Grid) -> list[dict[SaturationKnobs, Verdict]]:
+def verdicts(batch: list[Tokens], grid: Grid) -> list[dict[SaturationConfig, Verdict]]:
     """The sweep's answers in the oracle's shape, one mapping per transcript."""
     result = sweep(batch, grid)
     peaks, limits = result.peaks(), len(grid.max_response_chars)
@@ -187,50 +188,52 @@ VECTORS = [
     pytest.param(DEFAULTS, tilemap(55, 55), (None, 0, 0), 2930, id="4a"),
     pytest.param(DEFAULTS, tilemap(96, 32), (None, 0, 0), 2977, id="4b"),
     pytest.param(
-        SaturationKnobs(8, 3, 2, 6, 0), "void 0; " * 40, (REPETITION, 13, 53), None, id="5"
+        SaturationConfig(8, 3, 2, 6, 0), "void 0; " * 40, (REPETITION, 13, 53), None, id="5"
     ),
     pytest.param(
-        SaturationKnobs(16, 4, 2, 8, 0), "void0;" * 600, (REPETITION, 21, 2688), None, id="6"
+        SaturationConfig(16, 4, 2, 8, 0), "void0;" * 600, (REPETITION, 21, 2688), None, id="6"
     ),
-    pytest.param(SaturationKnobs(8, 2, 2, 0, 0), "a b " * 50, (REPETITION, 8, 16), None, id="15"),
-    pytest.param(SaturationKnobs(8, 2, 2, 1000, 0), "a b " * 50, (None, 0, 0), 95, id="16"),
+    pytest.param(SaturationConfig(8, 2, 2, 0, 0), "a b " * 50, (REPETITION, 8, 16), None, id="15"),
+    pytest.param(SaturationConfig(8, 2, 2, 1000, 0), "a b " * 50, (None, 0, 0), 95, id="16"),
     pytest.param(DEFAULTS, "x" * 250_000, (None, 0, 0), 0, id="19a"),
     pytest.param(DEFAULTS, "x" * 250_001, (LENGTH, 1953, 250_001), 0, id="19b"),
     pytest.param(
-        SaturationKnobs(256, 32, 2, 3000, 0),
+        SaturationConfig(256, 32, 2, 3000, 0),
         cycle(2) * 9000,
         (REPETITION, 3065, 9195),
         None,
         id="20-2",
     ),
     pytest.param(
-        SaturationKnobs(256, 32, 2, 3000, 0),
+        SaturationConfig(256, 32, 2, 3000, 0),
         cycle(7) * 9000,
         (REPETITION, 3225, 9675),
         None,
         id="20-7",
     ),
-    pytest.param(SaturationKnobs(256, 32, 2, 3000, 0), cycle(8) * 9000, (None, 0, 0), 0, id="20-8"),
     pytest.param(
-        SaturationKnobs(256, 32, 2, 3000, 0),
+        SaturationConfig(256, 32, 2, 3000, 0), cycle(8) * 9000, (None, 0, 0), 0, id="20-8"
+    ),
+    pytest.param(
+        SaturationConfig(256, 32, 2, 3000, 0),
         "void0;" * 90_000,
         (REPETITION, 3097, 396_416),
         None,
         id="21",
     ),
     pytest.param(DEFAULTS, "| a | b | c |\n" * 5000, (REPETITION, 3225, 6450), None, id="23"),
-    pytest.param(SaturationKnobs(256, 32, 2, 3000, 0), "0, " * 20_000, (None, 0, 0), 0, id="24"),
-    pytest.param(SaturationKnobs(256, 32, 2, 3000, 0), "a\x1cb " * 4000, (None, 0, 0), 0, id="26"),
+    pytest.param(SaturationConfig(256, 32, 2, 3000, 0), "0, " * 20_000, (None, 0, 0), 0, id="24"),
+    pytest.param(SaturationConfig(256, 32, 2, 3000, 0), "a\x1cb " * 4000, (None, 0, 0), 0, id="26"),
     pytest.param(DEFAULTS, "a\u0085b " * 4000, (REPETITION, 3065, 6130), None, id="27"),
-    pytest.param(SaturationKnobs(4, 1, 1, 0, 0), "a a b c d ", (REPETITION, 4, 8), 3, id="28"),
-    pytest.param(SaturationKnobs(1, 1, 1, 0, 0), "a " * 10, (None, 0, 0), 0, id="29a"),
-    pytest.param(SaturationKnobs(2, 32, 300, 0, 0), "a b " * 10_000, (None, 0, 0), 0, id="29b"),
+    pytest.param(SaturationConfig(4, 1, 1, 0, 0), "a a b c d ", (REPETITION, 4, 8), 3, id="28"),
+    pytest.param(SaturationConfig(1, 1, 1, 0, 0), "a " * 10, (None, 0, 0), 0, id="29a"),
+    pytest.param(SaturationConfig(2, 32, 300, 0, 0), "a b " * 10_000, (None, 0, 0), 0, id="29b"),
 ]
 
 
 @pytest.mark.parametrize(("knobs", "text", "trip", "peak"), VECTORS)
 def test_golden_vectors(
-    knobs: SaturationKnobs, text: str, trip: tuple[str | None, int, int], peak: int | None
+    knobs: SaturationConfig, text: str, trip: tuple[str | None, int, int], peak: int | None
 ) -> None:
     grid = Grid(*((value,) for value in knobs))
     found = verdicts([tokenise("other words "), tokenise(text)], grid)[1][knobs]

@@ -14,10 +14,11 @@ from sweeping import Verdict, judge
 import loopcli.analyze.sweep.tally as tally_module
 from loopcli.analyze.scoring import ScoredReply, detected, score
 from loopcli.analyze.sweep.cells import SweepResult, sweep
-from loopcli.analyze.sweep.grid import Grid, SaturationKnobs
+from loopcli.analyze.sweep.grid import Grid
 from loopcli.analyze.sweep.rows import LABELS, SweepRow
 from loopcli.analyze.sweep.tally import Tally
 from loopcli.analyze.sweep.tokens import Tokens, tokenise
+from loopcli.rules.saturation.config import SaturationConfig
 from loopcli.verdicts import Label
 
 Reply = tuple[list[str], Label | None, int | None]
@@ -31,7 +32,7 @@ REPLIES = st.lists(
 )
 
 
-def expected(replies: list[Reply], knobs: SaturationKnobs) -> SweepRow:
+def expected(replies: list[Reply], knobs: SaturationConfig) -> SweepRow:
     """One row, from one run of the oracle per transcript."""
     peaks: list[int] = []
     trips = dict.fromkeys(LABELS, 0)

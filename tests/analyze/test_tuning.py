@@ -15,18 +15,20 @@ from sweeping import judge
 
 from loopcli.analyze.replay import replay
 from loopcli.analyze.sweep.cells import sweep
-from loopcli.analyze.sweep.grid import Grid, SaturationKnobs
-from loopcli.analyze.sweep.suggest import ITEMS, suggest
+from loopcli.analyze.sweep.grid import Grid
+from loopcli.analyze.sweep.suggest import suggest
 from loopcli.analyze.sweep.tally import Tally
 from loopcli.analyze.sweep.tokens import tokenise
 from loopcli.events import Channel, Lane
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import File, Transcript
 from loopcli.rules.base import Armed
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
+from loopcli.rules.table import RULES
 from loopcli.verdicts import Label
 
-NOW = SaturationKnobs(256, 32, 2, 3000, 250_000)
+NOW = SaturationConfig(256, 32, 2, 3000, 250_000)
 
 
 def transcripts() -> list[tuple[str, list[str]]]:
@@ -90,7 +92,7 @@ def test_a_suggestion_is_the_front_of_the_whole_grid(
 
 def brute_force(
     replies: list[tuple[str, Label, int | None]], headroom: float
-) -> list[SaturationKnobs]:
+) -> list[SaturationConfig]:
     """The combinations with the headroom that no other one beats, from one run for each."""
     costs = {}
     for knobs in GRID:
@@ -119,7 +121,7 @@ def brute_force(
 
 
 def test_the_grid_of_a_suggestion_holds_the_figures_of_the_document() -> None:
-    assert NOW in set(Grid.from_items(ITEMS["saturation"], NOW))
+    assert NOW in set(Grid.from_items("saturation", RULES["saturation"].sweep.suggested, NOW))
 
 
 def labelled(folder: Path) -> None:

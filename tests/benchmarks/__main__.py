@@ -60,12 +60,11 @@ ONE_EVENT_FILTER = """
 import sys
 from loopcli.settings.arming import DEFAULT_RULES, Settings
 from loopcli.detector import Detector
-from loopcli.readers.auto import reader
-from loopcli.rules.saturation import SaturationConfig
-from loopcli.rules.table import Configs
+from loopcli.readers.detection.auto import reader
+from loopcli.rules.table import configs
 from loopcli.watch import Watch
-configs = Configs(SaturationConfig(max_response_chars=0))
-watch = Watch(reader("sse"), Detector(Settings(DEFAULT_RULES, configs, None).rules()))
+knobs = configs({"max_response_chars": ("", "0")})
+watch = Watch(reader("sse"), Detector(Settings(DEFAULT_RULES, knobs, None).rules()))
 source = sys.stdin.buffer
 while data := source.readline() + source.readline():
     for _ in watch.feed(data):

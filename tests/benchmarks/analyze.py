@@ -44,8 +44,9 @@ import sys, time
 from loopcli.events import Lane
 from loopcli.analyze.replay import NO_MARKS, Text
 from loopcli.rules.saturation import SaturationConfig, SaturationRule
-from loopcli.analyze.sweep.grid import Grid, SaturationKnobs
-grid = Grid.from_items(sys.argv[1].split(), SaturationKnobs(256, 32, 2, 3000, 250_000))
+from loopcli.analyze.sweep.grid import Grid
+from loopcli.rules.saturation.config import SaturationConfig
+grid = Grid.from_items("saturation", sys.argv[1].split(), SaturationConfig())
 texts = [open(path, encoding="utf-8", errors="replace").read() for path in sys.argv[2:]]
 started, runs = time.process_time(), 0
 for knobs in list(grid)[::96]:

@@ -15,7 +15,7 @@ from reading import Heard, hear
 from loopcli.detector import Detector
 from loopcli.events import Channel, Done, Finish, Lane, ServerLoop
 from loopcli.readers.detection.auto import reader
-from loopcli.rules.table import Configs
+from loopcli.rules.table import configs
 from loopcli.settings.arming import Settings
 from loopcli.verdicts import Verdict
 from loopcli.watch import End, Watch
@@ -47,7 +47,7 @@ def heard(data: bytes) -> Heard:
 
 
 def judged(data: bytes, channels: Sequence[Channel] = tuple(Channel)) -> tuple[list[Verdict], End]:
-    armed = Settings(("saturation",), Configs(), frozenset(channels)).rules()
+    armed = Settings(("saturation",), configs({}), frozenset(channels)).rules()
     watch = Watch(reader("auto"), Detector(armed))
     steps = [*watch.feed(data), *watch.close()]
     return [ruling.verdict for _, fresh in steps for ruling in fresh], watch.story.end()

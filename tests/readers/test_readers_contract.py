@@ -17,7 +17,7 @@ from fixtures.wires import FORMATS, Reply, compact, spoken
 from loopcli.detector import Detector
 from loopcli.events import Channel, Finish, Lane, Text
 from loopcli.readers.detection.auto import READERS, reader
-from loopcli.rules.table import Configs
+from loopcli.rules.table import configs
 from loopcli.settings.arming import Settings
 from loopcli.watch import Watch
 
@@ -43,7 +43,7 @@ def looping(name: str, channel: str, widest: int, **rest: str) -> bytes:
 
 def watched(channels: str = "all", name: str = "auto") -> Watch:
     chosen = frozenset(Channel) if channels == "all" else frozenset({Channel(channels)})
-    armed = Settings(("saturation",), Configs(), chosen).rules()
+    armed = Settings(("saturation",), configs({}), chosen).rules()
     return Watch(reader(name), Detector(armed))
 
 

@@ -17,7 +17,7 @@ from helpers import text_event
 from period_oracle import longest
 
 from loopcli.detector import Detector
-from loopcli.rules.table import Configs
+from loopcli.rules.table import configs
 from loopcli.settings.arming import DEFAULT_RULES, Settings
 from loopcli.verdicts import Verdict
 
@@ -64,7 +64,7 @@ def clean() -> dict[str, str]:
 
 def judge(text: str, rules: tuple[str, ...], size: int = 0) -> Verdict | None:
     """The first verdict on a text that comes whole, or in pieces of a size."""
-    detector = Detector(Settings(tuple(rules), Configs(), None).rules())
+    detector = Detector(Settings(tuple(rules), configs({}), None).rules())
     for at in range(0, len(text), size or len(text)):
         if verdicts := detector.update(text_event(text[at : at + (size or len(text))])):
             return verdicts[0]

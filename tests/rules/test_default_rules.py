@@ -16,7 +16,7 @@ from samples import PROSE, QUIET, YES
 from fixtures.shapes import Shape, code_block, prose, shapes
 from loopcli.detector import Detector
 from loopcli.events import Channel, Lane
-from loopcli.rules.table import Configs
+from loopcli.rules.table import configs
 from loopcli.settings.arming import DEFAULT_RULES, Settings
 from loopcli.verdicts import Verdict
 
@@ -29,7 +29,7 @@ def judge(
     text: str, rules: tuple[str, ...], sizes: list[int] | None = None, lane: Lane | None = None
 ) -> Verdict | None:
     """The first verdict on a text that comes whole or in pieces, without its place in a piece."""
-    detector = Detector(Settings(tuple(rules), Configs(), None).rules())
+    detector = Detector(Settings(tuple(rules), configs({}), None).rules())
     for piece in cut(text, sizes or []):
         if verdicts := detector.update(text_event(piece, lane)):
             return verdicts[0]._replace(offset=0)

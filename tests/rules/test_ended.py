@@ -19,7 +19,8 @@ from strategies import loopy
 
 from fixtures.shapes import code_block, grid, prose
 from loopcli.analyze.replay import ENDED, LOOP
-from loopcli.rules.period.rule import PeriodConfig, PeriodRule
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.period.rule import PeriodRule
 from loopcli.verdicts import Region
 
 STATUS = "".join("| gate | open |\n" for _ in range(900))

@@ -16,7 +16,8 @@ from samples import QUIET
 
 from fixtures.shapes import Shape, bag, prose, sentence, shapes
 from loopcli.rules.novelty import rule as novelty
-from loopcli.rules.novelty.rule import NoveltyConfig, NoveltyRule
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.novelty.rule import NoveltyRule
 from loopcli.verdicts import Peak, Verdict, share
 
 CONFIG = NoveltyConfig()

@@ -20,9 +20,9 @@ from strategies import loopy
 
 from fixtures.shapes import Shape, bag, code_block, prose, shapes
 from loopcli.rules.period import probes, tail, track
-from loopcli.rules.period.config import REACH, UnitKind
+from loopcli.rules.period.config import REACH, PeriodConfig, UnitKind
 from loopcli.rules.period.kinds import kind_of
-from loopcli.rules.period.rule import PeriodConfig, PeriodRule
+from loopcli.rules.period.rule import PeriodRule
 from loopcli.verdicts import Region, Verdict
 
 CONFIG = PeriodConfig()

@@ -37,9 +37,12 @@ from loopcli.events import (
 )
 from loopcli.rules import table
 from loopcli.rules.base import Rule
-from loopcli.rules.novelty.rule import NoveltyConfig, NoveltyRule
-from loopcli.rules.period.rule import PeriodConfig, PeriodRule
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.novelty.rule import NoveltyRule
+from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.period.rule import PeriodRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
 from loopcli.session_events import (
     CallKind,
     RoundEnd,

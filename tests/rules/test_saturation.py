@@ -18,8 +18,11 @@ from hypothesis import strategies as st
 from fixtures.texts import tilemap
 from loopcli.errors import ConfigError
 from loopcli.rules import table
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.entry import SATURATION
+from loopcli.rules.saturation.rule import SaturationRule
 from loopcli.rules.saturation.window import WordWindow
+from loopcli.wording import kebab
 from loopcli.words import Splitter, word_hash
 
 REPLIES = Path(__file__).parents[2] / "fixtures" / "replies"
@@ -399,12 +402,12 @@ def refused(**written: str) -> list[str]:
     """The defects of knobs that are written as flags."""
     spelled = {knob: (f"--{knob.replace('_', '-')}", text) for knob, text in written.items()}
     with pytest.raises(ConfigError) as caught:
-        table.saturation_config(spelled)
+        table.configs(spelled)
     return list(caught.value.defects)
 
 
 def test_nothing_written_is_the_documents_figures() -> None:
-    assert table.saturation_config({}) == config(DEFAULT)
+    assert table.configs({})["saturation"] == config(DEFAULT)
 
 
 @pytest.mark.parametrize(
@@ -425,7 +428,7 @@ def test_zero_is_refused_with_its_consequence(knob: str, consequence: str) -> No
 
 def test_zero_means_something_for_the_run_and_the_backstop() -> None:
     written = {"min_saturated_run": ("--x", "0"), "max_response_chars": ("--y", "0")}
-    assert table.saturation_config(written) == config((256, 32, 2, 0, 0))
+    assert table.configs(written)["saturation"] == config((256, 32, 2, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -433,15 +436,15 @@ def test_zero_means_something_for_the_run_and_the_backstop() -> None:
     ["", " ", "-1", "+1", "1.5", "1e3", "0x10", "1_000", "true", "null", "٣", "²", " 8", "8 "],
 )
 def test_what_is_not_a_whole_number_is_refused(text: str) -> None:
-    for knob in table.SATURATION.knobs:
+    for knob in SATURATION.knobs:
         (defect,) = refused(**{knob.name: text})
         assert f"`{text}`: not a whole number" in defect
 
 
-@pytest.mark.parametrize("knob", [knob.name for knob in table.SATURATION.knobs])
+@pytest.mark.parametrize("knob", [knob.name for knob in SATURATION.knobs])
 def test_a_number_that_does_not_fit_is_refused(knob: str) -> None:
     widest = 2**32 - 1 if knob == "repeat_threshold" else 2**64 - 1
-    fits = table.saturation_config({knob: ("--x", f"000{widest}")})
+    fits = table.configs({knob: ("--x", f"000{widest}")})["saturation"]
     assert getattr(fits, knob) == widest
     for text in (str(widest + 1), "9" * 5000):
         (defect,) = refused(**{knob: text})
@@ -466,22 +469,22 @@ def test_all_defects_are_told_together_in_the_order_of_the_knobs() -> None:
 
 
 def test_the_one_warning() -> None:
-    warning = table.saturation_warning(config((64, 32, 300, 3000, 0)))
+    warning = SATURATION.warning(config((64, 32, 300, 3000, 0)), kebab)
     assert warning == (
         "min-offenders (300) is larger than window-words (64), so the repetition rule can never "
         "fire; only the length backstop is left"
     )
-    assert table.saturation_warning(config((64, 32, 64, 3000, 0))) == ""
+    assert SATURATION.warning(config((64, 32, 64, 3000, 0)), kebab) == ""
 
 
 def test_the_armed_line() -> None:
-    line = table.armed_line(config(DEFAULT))
+    line = table.armed_line(["saturation"], {"saturation": config(DEFAULT)})
     assert line == (
         "loop detection: armed — a reply is abandoned after 3000 consecutive words during which 2 "
         "or more words have each occurred more than 32 times in the last 256, or once it passes "
         "250000 characters"
     )
-    line = table.armed_line(config((256, 32, 2, 0, 0)))
+    line = table.armed_line(["saturation"], {"saturation": config((256, 32, 2, 0, 0))})
     assert line == (
         "loop detection: armed — a reply is abandoned as soon as 2 or more words have each "
         "occurred more than 32 times in the last 256; there is no length backstop"

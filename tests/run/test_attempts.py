@@ -12,8 +12,8 @@ import pytest
 from loopcli.detector import Detector
 from loopcli.events import HttpHead, Meta
 from loopcli.readers.detection.auto import reader
-from loopcli.rules.saturation.rule import SaturationConfig
-from loopcli.rules.table import Configs
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.table import configs
 from loopcli.run.attempt import AttemptRunner, AttemptSettings
 from loopcli.run.attempts import AttemptKind, AttemptOutcome, Attempts, Policy, ask
 from loopcli.settings.arming import Settings
@@ -25,7 +25,7 @@ VOID = (
     "2 words repeated across 3000 consecutive words, 3065 words into the reply "
     "(3065 words, 12261 characters read before it was abandoned)"
 )
-SATURATION = Settings(("saturation",), Configs(), None)
+SATURATION = Settings(("saturation",), configs({}), None)
 DONE = AttemptOutcome(AttemptKind.ANSWERED)
 LOOP = AttemptOutcome(
     AttemptKind.LOOPED,
@@ -222,7 +222,9 @@ def test_every_attempt_has_a_fresh_detector(signals: Signals) -> None:
 
 
 def test_what_is_thrown_away_counts_every_choice() -> None:
-    rules = SATURATION._replace(configs=Configs(SaturationConfig(8, 3, 2, 6, 0))).rules()
+    rules = SATURATION._replace(
+        configs=configs({}) | {"saturation": SaturationConfig(8, 3, 2, 6, 0)}
+    ).rules()
     watch = Watch(reader("sse"), Detector(rules))
     choices = [
         {"index": 1, "delta": {"content": "five words of another choice "}},

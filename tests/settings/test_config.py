@@ -7,15 +7,13 @@ from pathlib import Path
 import pytest
 from processes import loopcheck
 
-from loopcli.analyze.sweep.grid import SaturationKnobs
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.output import tuning
 from loopcli.rules import table
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
-from loopcli.rules.saturation.rule import SaturationConfig
-from loopcli.rules.table import Configs
+from loopcli.rules.saturation.config import SaturationConfig
 from loopcli.settings import file as settings_file
 from loopcli.settings.arming import DEFAULT_RULES, FileSettings, Settings, resolve
 
@@ -72,18 +70,18 @@ def test_rules_channels_and_what_is_not_said(path: Path) -> None:
     found = armed(path, SMALL)
     assert found.names == ("period", "saturation")
     assert found.channels == {Channel.CONTENT, Channel.REASONING}
-    assert found.configs.saturation == SaturationConfig(8, 32, 2, 6)
-    assert found.configs.period == Configs().period._replace(period_letters=300)
+    assert found.configs["saturation"] == SaturationConfig(8, 32, 2, 6)
+    assert found.configs["period"] == PeriodConfig()._replace(period_letters=300)
     assert armed(path, 'watch = ["all"]').channels == set(Channel)
 
 
 def test_what_suggest_prints_is_a_configuration(path: Path) -> None:
-    found = armed(path, tuning.config("saturation", SaturationKnobs(64, 8, 3, 100, 9000)))
-    assert found.configs.saturation == SaturationConfig(64, 8, 3, 100, 9000)
+    found = armed(path, tuning.config("saturation", SaturationConfig(64, 8, 3, 100, 9000)))
+    assert found.configs["saturation"] == SaturationConfig(64, 8, 3, 100, 9000)
     assert found.names == DEFAULT_RULES
     for rules in (("novelty",), ("period", "novelty")):
         found = armed(path, tuning.config("novelty", NoveltyConfig(50, 2), rules))
-        assert (found.names, found.configs.novelty) == (rules, NoveltyConfig(50, 2))
+        assert (found.names, found.configs["novelty"]) == (rules, NoveltyConfig(50, 2))
         assert found.warnings == ()
     # In another order they are the default all the same.
     assert "rules" not in tuning.config("period", PeriodConfig(), ("period", "saturation"))
@@ -158,8 +156,8 @@ def test_an_agent_and_what_the_file_says_beside_it(path: Path) -> None:
     found = armed(path, SMALL + AGENT, "armed")
     # The profile's knobs before the file's; the rules that the file names beside its own.
     assert found.names == ("saturation", "period")
-    assert found.configs.saturation == SaturationConfig(16, 3, 2, 6, 0)
-    assert found.configs.period.period_letters == 300
+    assert found.configs["saturation"] == SaturationConfig(16, 3, 2, 6, 0)
+    assert found.configs["period"].period_letters == 300
     assert armed(path, AGENT, "armed").names == ("saturation",)
     assert armed(path, SMALL + AGENT, "off").names == ()
 

@@ -11,7 +11,7 @@ import pytest
 from processes import loopcheck
 
 from loopcli.errors import ConfigError
-from loopcli.rules.saturation.rule import SaturationConfig
+from loopcli.rules.saturation.config import SaturationConfig
 from loopcli.settings import file as settings_file
 from loopcli.settings import jsonc
 from loopcli.settings.arming import resolve

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from loopcli.events import EventMarks, Lane, Text
 from loopcli.rules.base import Rule
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
 from loopcli.verdicts import Peak, Verdict
 
 

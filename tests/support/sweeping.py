@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from oracle import judge as slow_judge
 
-from loopcli.analyze.sweep.grid import SaturationKnobs
+from loopcli.rules.saturation.config import SaturationConfig
 
 
 class Verdict(NamedTuple):
@@ -18,7 +18,7 @@ class Verdict(NamedTuple):
     chars: int
 
 
-def judge(text: str, knobs: SaturationKnobs) -> Verdict:
+def judge(text: str, knobs: SaturationConfig) -> Verdict:
     """Replay one transcript under one combination."""
     found = slow_judge(text, **knobs._asdict(), past_trip=True)
     if found.kind is None:

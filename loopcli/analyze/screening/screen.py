@@ -15,7 +15,8 @@ from loopcli.analyze.screening.crowds import Keys, crowds, word_keys
 from loopcli.analyze.screening.sight import LEAST_CHARS, Eyes, NumpyCounter, Sight
 from loopcli.rules.base import Armed, Rule
 from loopcli.rules.period.rule import PeriodRule
-from loopcli.rules.saturation.rule import SaturationConfig, SaturationRule
+from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
 from loopcli.rules.screening import Stretch
 from loopcli.words import Splitter
 

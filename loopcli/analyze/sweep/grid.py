@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Any, ClassVar
 
 from loopcli.errors import ConfigError
 from loopcli.rules import table
-from loopcli.rules.novelty.config import NoveltyConfig
-from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.base import RuleConfig
+from loopcli.rules.registration import IntervalEngine, RerunEngine
+from loopcli.rules.saturation.config import SaturationConfig
 from loopcli.wording import kebab
 
 MAX_COMBINATIONS = 1_000_000
@@ -20,37 +21,27 @@ MAX_COMBINATIONS = 1_000_000
 MAX_RERUNS = 10_000
 """The same for the rules that are run again: each combination may be a run of the rule."""
 
-_RANGES = {
-    knob.name: (1 if knob.zero else 0, knob.maximum)
-    for entry in table.RULES.values()
-    for knob in entry.knobs
-}
+_RANGES = {knob.name: (knob.least, knob.maximum) for _, knob in table.knobs()}
 """Lowest and highest value of each knob."""
 
-_OWNERS = {knob.name: entry.name for entry in table.RULES.values() for knob in entry.knobs}
+_OWNERS = {knob.name: entry.name for entry, knob in table.knobs()}
 
 
 class GridError(ConfigError):
     """A sweep item that cannot be used; the message names the item and says what is wrong."""
 
 
-class SaturationKnobs(NamedTuple):
-    """One combination of the saturation rule's knobs, in the document's order."""
-
-    window_words: int
-    repeat_threshold: int
-    min_offenders: int
-    min_saturated_run: int
-    max_response_chars: int
-
-
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The values of each knob of the saturation rule; each tuple ascending, without duplicates.
+    """What the interval engine sweeps: the values of each of the saturation rule's knobs.
+
+    Each tuple is ascending, without duplicates.
 
     Combinations are numbered with the last knob running fastest.  A *cell* is a combination of the
     first three knobs, on which alone a peak depends; a *rule* is a combination of the first four.
     """
+
+    needs_numpy: ClassVar[bool] = True
 
     window_words: tuple[int, ...]
     repeat_threshold: tuple[int, ...]
@@ -59,7 +50,7 @@ class Grid:
     max_response_chars: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        for name, values in zip(SaturationKnobs._fields, self.axes, strict=True):
+        for name, values in zip(SaturationConfig._fields, self.axes, strict=True):
             low, high = _RANGES[name]
             if not values or list(values) != sorted(set(values)):
                 raise GridError(f"{kebab(name)}: values must ascend, without duplicates")
@@ -69,14 +60,14 @@ class Grid:
             raise GridError(f"the sweep has {len(self)} combinations, more than {MAX_COMBINATIONS}")
 
     @classmethod
-    def from_items(cls, items: Iterable[str], defaults: SaturationKnobs) -> Grid:
+    def from_items(cls, rule: str, items: Iterable[str], defaults: RuleConfig) -> Grid:
         """The grid that `--sweep` items describe; a knob that no item names keeps its default."""
         axes = {name: (value,) for name, value in defaults._asdict().items()}
         return cls(**{**axes, **_axes(items)})
 
     @property
     def axes(self) -> tuple[tuple[int, ...], ...]:
-        """The five tuples of values, in the order of `SaturationKnobs`."""
+        """The five tuples of values, in the order of `SaturationConfig`."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     @property
@@ -92,39 +83,41 @@ class Grid:
     def __len__(self) -> int:
         return prod(map(len, self.axes))
 
-    def __iter__(self) -> Iterator[SaturationKnobs]:
-        return (SaturationKnobs(*values) for values in product(*self.axes))
+    def __iter__(self) -> Iterator[SaturationConfig]:
+        return (SaturationConfig(*values) for values in product(*self.axes))
 
 
 @dataclass(frozen=True, slots=True)
 class RuleGrid:
-    """The values to combine of the knobs of ``rule``, which is the period or the novelty rule.
+    """What the rerun engine sweeps: the values to combine of the knobs of ``rule``.
 
     Combinations are numbered as in ``Grid``; a knob that is not swept keeps its value.
     """
+
+    needs_numpy: ClassVar[bool] = False
 
     rule: str
     axes: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def from_items(cls, items: Iterable[str], defaults: PeriodConfig | NoveltyConfig) -> RuleGrid:
+    def from_items(cls, rule: str, items: Iterable[str], defaults: RuleConfig) -> RuleGrid:
         """The grid that `--sweep` items describe; a knob that no item names keeps its default."""
         swept = _axes(items)
         axes = [swept.get(name, (value,)) for name, value in defaults._asdict().items()]
         if (size := prod(map(len, axes))) > MAX_RERUNS:
             raise GridError(f"the sweep has {size} combinations, more than {MAX_RERUNS}")
-        return cls("period" if isinstance(defaults, PeriodConfig) else "novelty", tuple(axes))
-
-    def lowest(self, knobs: PeriodConfig | NoveltyConfig) -> int:
-        """The ceiling under these knobs of a reply that has no peak."""
-        return knobs.lowest if isinstance(knobs, PeriodConfig) else knobs.novelty_words
+        return cls(rule, tuple(axes))
 
     def __len__(self) -> int:
         return prod(map(len, self.axes))
 
-    def __iter__(self) -> Iterator[PeriodConfig | NoveltyConfig]:
-        make = PeriodConfig if self.rule == "period" else NoveltyConfig
+    def __iter__(self) -> Iterator[RuleConfig]:
+        make = table.RULES[self.rule].config
         return (make(*values) for values in product(*self.axes))
+
+
+GRIDS: dict[type[Any], type[Grid | RuleGrid]] = {IntervalEngine: Grid, RerunEngine: RuleGrid}
+"""What each engine sweeps."""
 
 
 def swept_rule(items: Iterable[str]) -> str | None:

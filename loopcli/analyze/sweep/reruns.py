@@ -1,31 +1,23 @@
-"""The period and the novelty rule under a grid of their knobs, exact, by running them again.
+"""A rule under a grid of its knobs, exact, by running it again.
 
-Both are quick, and most combinations cannot differ on a given reply: those are told from runs
-already made, so that an ordinary reply is run once and a loop as often as its verdicts differ.
-
-- The period rule uses its knobs for nothing but the ceilings it asks for.  A run notes what it
-  asked and what the answer was; where other knobs give the same answers the run is the same.
-  And a reply in which the lowest ceilings leave nothing worth noting has nothing under any.
-- What the novelty rule measures does not depend on its ceiling, so a reply that does not trip
-  trips at no higher one.
+Most combinations cannot differ on a given reply: the notes of runs already made answer those
+(`RunNotes`), so that an ordinary reply is run once and a loop as often as its verdicts differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from loopcli.analyze.replay import NO_MARKS, PIECE_CHARS
 from loopcli.analyze.scoring import detected, rates
 from loopcli.analyze.sweep.grid import RuleGrid
 from loopcli.analyze.sweep.rows import LABELS, SweepRow
 from loopcli.events import Lane, Text
-from loopcli.rules.base import Rule
-from loopcli.rules.novelty.config import NoveltyConfig
-from loopcli.rules.novelty.rule import NoveltyRule
-from loopcli.rules.period.config import PeriodConfig, UnitKind
-from loopcli.rules.period.rule import PeriodRule
+from loopcli.rules.base import Rule, RuleConfig
+from loopcli.rules.registration import RerunEngine, RunNotes
+from loopcli.rules.table import RULES
 from loopcli.verdicts import Label, share
 from loopcli.words import WordCounter
 
@@ -44,62 +36,20 @@ class RerunOutcome(NamedTuple):
     chars: int = 0
 
 
-class _Run(Protocol):
+class RuleRun(NamedTuple):
     """A run that has been made."""
 
+    notes: RunNotes
     outcome: RerunOutcome
 
-    def under(self, knobs: tuple[int, ...]) -> RerunOutcome | None:
+    def under(self, other: RuleConfig) -> RerunOutcome | None:
         """The outcome under other knobs, None where this run does not tell it."""
+        peak, ceiling, lane, *_ = self.outcome
+        now = self.notes.ceiling_under(other, peak, ceiling, lane is not None)
+        return None if now is None else self.outcome._replace(ceiling=now)
 
 
-class _Asked(PeriodConfig):
-    """Knobs that note which ceilings were asked for, and what they were."""
-
-    def __init__(self, *_: int) -> None:
-        self.answers: dict[tuple[UnitKind, int], int] = {}
-
-    def ceiling(self, kind: UnitKind, period: int) -> int:
-        """The ceiling, which is noted."""
-        answer = self.answers[kind, period] = super().ceiling(kind, period)
-        return answer
-
-
-class _PeriodRun:
-    def __init__(self, knobs: tuple[int, ...], lanes: Sequence[str], past_trip: bool) -> None:
-        self._asked = _Asked(*knobs)
-        rules = (PeriodRule(self._asked, past_trip=past_trip) for _ in lanes)
-        self.outcome = _judged(rules, lanes, self._asked.lowest)
-
-    def under(self, knobs: tuple[int, ...]) -> RerunOutcome | None:
-        config, asked = PeriodConfig(*knobs), self._asked
-        nothing = self.outcome.lane is None and not self.outcome.peak
-        if nothing and all(one >= other for one, other in zip(config, asked, strict=True)):
-            return RerunOutcome(0, config.lowest)
-        if config.judged_from != asked.judged_from:
-            return None
-        same = all(config.ceiling(*ask) == answer for ask, answer in asked.answers.items())
-        return self.outcome if same else None
-
-
-class _NoveltyRun:
-    def __init__(self, knobs: tuple[int, ...], lanes: Sequence[str], past_trip: bool) -> None:
-        self._config = config = NoveltyConfig(*knobs)
-        rules = (NoveltyRule(config, past_trip=past_trip) for _ in lanes)
-        self.outcome = _judged(rules, lanes, config.novelty_words)
-
-    def under(self, knobs: tuple[int, ...]) -> RerunOutcome | None:
-        config = NoveltyConfig(*knobs)
-        if self.outcome.lane is not None or config.novelty_seen != self._config.novelty_seen:
-            return None
-        higher = config.novelty_words >= self._config.novelty_words
-        return self.outcome._replace(ceiling=config.novelty_words) if higher else None
-
-
-_RUNS: dict[str, Callable[..., _Run]] = {"period": _PeriodRun, "novelty": _NoveltyRun}
-
-
-def _judged(rules: Iterator[Rule], lanes: Sequence[str], lowest: int) -> RerunOutcome:
+def _judged(rules: Iterable[Rule], lanes: Sequence[str], lowest: int) -> RerunOutcome:
     """Let each lane's rule see the lane; ``lowest`` is the ceiling where there is no lane."""
     found = RerunOutcome(0, lowest)
     for at, (rule, text) in enumerate(zip(rules, lanes, strict=True)):
@@ -148,7 +98,7 @@ class Reruns:
 
     def __init__(self, grid: RuleGrid) -> None:
         self.grid = grid
-        self._counts = [_Count(grid.lowest(knobs)) for knobs in grid]
+        self._counts = [_Count(knobs.lowest) for knobs in grid]
         self._replies = [0] * len(LABELS)
         self._clean_words = 0
 
@@ -160,17 +110,24 @@ class Reruns:
         clean = label is Label.CLEAN
         if clean:
             self._clean_words += sum(WordCounter().after(text, len(text)) for text in lanes)
-        runs: list[_Run] = []
+        runs: list[RuleRun] = []
         for knobs, count in zip(self.grid, self._counts, strict=True):
             found = next((one for run in runs if (one := run.under(knobs)) is not None), None)
             if found is None:
                 # Only a clean reply's peak is wanted, and so the rest of it behind a trip.
-                runs.append(_RUNS[self.grid.rule](knobs, lanes, clean))
+                runs.append(self._run(knobs, lanes, past_trip=clean))
                 found = runs[-1].outcome
             if clean:
                 count.raise_peak(found.peak, found.ceiling)
             if found.lane is not None:
                 _take(count, found, found.lane, lanes, label, onset)
+
+    def _run(self, knobs: RuleConfig, lanes: Sequence[str], *, past_trip: bool) -> RuleRun:
+        entry = RULES[self.grid.rule]
+        assert isinstance(entry.sweep.engine, RerunEngine)
+        notes, make = entry.sweep.engine.notes(knobs), entry.load()
+        rules = (make(notes.config, past_trip=past_trip) for _ in lanes)
+        return RuleRun(notes, _judged(rules, lanes, knobs.lowest))
 
     def flush(self) -> None:
         """Nothing waits."""

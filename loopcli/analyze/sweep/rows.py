@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from loopcli.analyze.scoring import Score
-from loopcli.analyze.sweep.grid import SaturationKnobs
-from loopcli.rules.novelty.config import NoveltyConfig
-from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.base import RuleConfig
 from loopcli.verdicts import Label
-
-Combination = SaturationKnobs | PeriodConfig | NoveltyConfig
-"""The knobs of one rule, in the order of the rule table."""
 
 LABELS = (Label.CLEAN, Label.LOOP, None)
 """The order in which a sweep counts transcripts by their label; the last are not labelled."""
@@ -23,6 +18,7 @@ LABELS = (Label.CLEAN, Label.LOOP, None)
 class SweepRow:
     """One combination over the corpus; what the corpus cannot define is None.
 
+    knobs: the combination, as the rule's configuration.
     clean_peak: among clean transcripts the peak that came nearest to its ceiling, in the rule's
     unit.  clean_ceiling: that ceiling.  *_trips: transcripts of that label that trip.
     length_trips: those, of any label, that trip by length.  caught: loops that trip after their
@@ -31,7 +27,7 @@ class SweepRow:
     false alarms, and the same delay in words.
     """
 
-    knobs: Combination
+    knobs: RuleConfig
     clean_peak: int | None
     clean_ceiling: int | None
     clean_trips: int

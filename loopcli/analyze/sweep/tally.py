@@ -173,7 +173,7 @@ class Tally:
             yield SweepRow(
                 knobs=knobs,
                 clean_peak=int(self._clean_peaks[combo // combos_per_cell]) if clean else None,
-                clean_ceiling=knobs.min_saturated_run if clean else None,
+                clean_ceiling=knobs.lowest if clean else None,
                 clean_trips=clean_trips,
                 loop_trips=loop_trips,
                 other_trips=other_trips,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopcli.analyze.survey import Survey
-from loopcli.analyze.sweep.grid import Grid, RuleGrid, SaturationKnobs, parse_sweep
-from loopcli.analyze.sweep.rows import Combination, Rows, SweepRow
-from loopcli.analyze.sweep.suggest import ITEMS, Suggestion, suggest
+from loopcli.analyze.sweep.grid import GRIDS, Grid, RuleGrid, parse_sweep
+from loopcli.analyze.sweep.rows import Rows, SweepRow
+from loopcli.analyze.sweep.suggest import Suggestion, suggest
 from loopcli.analyze.tasks import numpy_works
 from loopcli.commands.analyze.request import Messages, Request
 from loopcli.errors import ConfigError
 from loopcli.output import records, tuning
 from loopcli.output.table import table, unshown
+from loopcli.rules.base import RuleConfig
+from loopcli.rules.table import RULES
 from loopcli.status import Status
 from loopcli.verdicts import Label
 from loopcli.wording import counted
@@ -32,22 +34,22 @@ def run(request: Request) -> int:
     return teller.end(survey, _swept(request, list(kept.rows()), _labelled(kept)))
 
 
-def _now(request: Request) -> Combination:
+def _now(request: Request) -> RuleConfig:
     """Return the knobs in use."""
-    configs = request.configs
-    if request.swept == "saturation":
-        return SaturationKnobs(*configs.saturation)
-    return configs.period if request.swept == "period" else configs.novelty
+    return request.configs[request.swept]
+
+
+def _items(request: Request) -> Sequence[str]:
+    """Return the values to try; a suggestion has some of its own."""
+    return request.sweep or RULES[request.swept].sweep.suggested
 
 
 def _grid(request: Request) -> Grid | RuleGrid:
-    """Return the grid asked for; a suggestion has one of its own."""
-    items, now = request.sweep or ITEMS[request.swept], _now(request)
-    if not isinstance(now, SaturationKnobs):
-        return RuleGrid.from_items(items, now)
-    if not numpy_works():
+    """Return the grid that the engine for the rule works on."""
+    grid = GRIDS[type(RULES[request.swept].sweep.engine)]
+    if grid.needs_numpy and not numpy_works():
         raise ConfigError("--sweep and --suggest need numpy: pip install 'loopcheck[sweep]'")
-    return Grid.from_items(items, now)
+    return grid.from_items(request.swept, _items(request), _now(request))
 
 
 def _swept(request: Request, rows: Sequence[SweepRow], labelled: bool) -> bytes:
@@ -73,7 +75,7 @@ def _cut(request: Request, rows: Sequence[object], thing: str) -> str:
 
 def _tried(request: Request) -> list[str]:
     """Return the knobs of which values were tried."""
-    return [parse_sweep(item)[0] for item in request.sweep or ITEMS[request.swept]]
+    return [parse_sweep(item)[0] for item in _items(request)]
 
 
 def _best(rows: Sequence[SweepRow]) -> list[SweepRow]:

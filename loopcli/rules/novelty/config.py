@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+NAME = "novelty"
+
 
 class NoveltyConfig(NamedTuple):
     """The knobs of the novelty rule."""
@@ -14,3 +16,8 @@ class NoveltyConfig(NamedTuple):
     # A text that is quoted, or a draft that is revised twice, is written three
     # times in all.
     novelty_seen: int = 3
+
+    @property
+    def lowest(self) -> int:
+        """The lowest ceiling: the only one."""
+        return self.novelty_words

@@ -18,12 +18,10 @@ from typing import Any
 
 from loopcli.events import Event, Text
 from loopcli.rules.base import refuse_zeros
-from loopcli.rules.novelty.config import NoveltyConfig
+from loopcli.rules.novelty.config import NAME, NoveltyConfig
 from loopcli.rules.novelty.groups import Group, extent, is_prose, joined, spaced
 from loopcli.verdicts import REPETITION, Peak, Region, Verdict
 from loopcli.words import WordCounter
-
-NAME = "novelty"
 
 # The score falls when more than one group in five is fresh. In code and prose at
 # least two in five are, over any thousand words; in loops without a period fewer

@@ -15,6 +15,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+NAME = "period"
 NEVER = 1 << 60
 # Units up to this long are looked for; memory is some ten times as much.
 REACH = 4096

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopcli.events import Event, Text
 from loopcli.rules.base import refuse_zeros
-from loopcli.rules.period.config import COUNTED, COUNTED_COPIES, NEVER, PeriodConfig
+from loopcli.rules.period.config import COUNTED, COUNTED_COPIES, NAME, NEVER, PeriodConfig
 from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, masked
 from loopcli.rules.period.tail import Hit, Tail
 from loopcli.rules.period.track import Track, goes_on, readable
@@ -25,8 +25,6 @@ from loopcli.words import WordCounter
 
 if TYPE_CHECKING:
     from loopcli.rules.screening import CopyScreen
-
-NAME = "period"
 
 # What repeats this part of its ceiling after a stretch that passed its own is the
 # same loop, which has changed its unit: 435 of 640 in the one recording that does.

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from loopcli.verdicts import Peak
 
+NAME = "saturation"
+
 # Knobs for which 0 means something.
 MAY_BE_ZERO = frozenset({"min_saturated_run", "max_response_chars"})
 
@@ -29,6 +31,11 @@ class SaturationConfig(NamedTuple):
     # For a runaway without a period; a 2,000-line program is about 60,000
     # characters. 0 turns the backstop off.
     max_response_chars: int = 250_000
+
+    @property
+    def lowest(self) -> int:
+        """The lowest ceiling: the only one that is a gauge's."""
+        return self.min_saturated_run
 
 
 class Run:

@@ -23,17 +23,13 @@ from typing import TYPE_CHECKING, Any
 from loopcli.events import Event, Text
 from loopcli.rules.base import refuse_zeros
 from loopcli.rules.saturation.blocks import saturated_stretches
-from loopcli.rules.saturation.config import MAY_BE_ZERO, Run, SaturationConfig
+from loopcli.rules.saturation.config import MAY_BE_ZERO, NAME, Run, SaturationConfig
 from loopcli.rules.saturation.window import WordWindow, named
 from loopcli.verdicts import LENGTH, REPETITION, Peak, Region, Verdict
 from loopcli.words import Spans, Splitter
 
 if TYPE_CHECKING:
     from loopcli.rules.screening import Stretch, StretchScreen
-
-__all__ = ["NAME", "SaturationConfig", "SaturationRule"]
-
-NAME = "saturation"
 
 # Below this many words at once the batch path's fixed cost does not pay.
 _MIN_BATCH = 32
