@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from loopcli.events import Event, Lane, Restart, Text
+from loopcli.events import Channel, Event, Lane, Restart, Text
 from loopcli.rules.base import Armed, Rule
-from loopcli.verdicts import Verdict
+from loopcli.verdicts import Peak, Verdict, share
 
 # A reply has a handful of lanes; a stream that opens this many is hostile, and
 # the memory must not grow with it.
 MAX_LANES = 1024
+
+
+class Gauge(NamedTuple):
+    """What a rule measures now, the ceiling that applies to it, and the highest so far."""
+
+    value: int
+    ceiling: int
+    peak: Peak
 
 
 class Detector:
@@ -63,3 +72,32 @@ class Detector:
         for lane, rules in self._rules.items():
             for rule in rules:
                 yield lane, rule
+
+    def totals(self, channel: Channel | None = None, choice: int | None = None) -> tuple[int, int]:
+        """Return the words and characters judged, over all lanes (of a channel, of a choice).
+
+        A rule that tripped stopped there, so the lowest count of a lane's rules is used.
+        """
+        lanes: dict[Lane, tuple[int, int]] = {}
+        for lane, rule in self:
+            if channel in (None, lane.channel) and choice in (None, lane.choice):
+                judged = rule.chars, rule.words
+                lanes[lane] = min(judged, lanes.get(lane, judged))
+        return sum(w for _, w in lanes.values()), sum(c for c, _ in lanes.values())
+
+    def gauges(self) -> dict[str, Gauge]:
+        """Return the gauge of each rule, by the rule's name.
+
+        Of several lanes it is the one that is, or was, nearest to its ceiling.
+        """
+        gauges: dict[str, Gauge] = {}
+        for _, rule in self:
+            now, peak = (rule.gauge, rule.ceiling), rule.peak
+            if peak.ceiling is None:
+                peak = peak._replace(ceiling=rule.ceiling)
+            if rule.name in gauges:
+                value, ceiling, highest = gauges[rule.name]
+                now = max((value, ceiling), now, key=lambda pair: share(*pair))
+                peak = max(highest, peak, key=lambda p: share(p.value, p.ceiling or 0))
+            gauges[rule.name] = Gauge(*now, peak)
+        return gauges

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from loopcli.detector import MAX_LANES, Detector
 from loopcli.events import (
-    Channel,
     Done,
     Event,
     Finish,
@@ -25,7 +24,7 @@ from loopcli.events import (
 )
 from loopcli.readers.base import Reader
 from loopcli.readers.endings import CAPPED, FAILED, REFUSED
-from loopcli.verdicts import REPETITION, Peak, Verdict, share
+from loopcli.verdicts import REPETITION, Verdict
 
 
 class End(StrEnum):
@@ -124,7 +123,7 @@ class Watch:
 
     def __init__(self, reader: Reader, detector: Detector) -> None:
         self._reader = reader
-        self._detector = detector
+        self.detector = detector
         self._overflow_told = False
         self.story = StreamState()
         self.story.format, self.story.framing = reader.name, reader.framing
@@ -147,49 +146,20 @@ class Watch:
         for event in events:
             self.story.note(event)
             if not isinstance(event, Text):
-                self._detector.update(event)
+                self.detector.update(event)
                 yield event, [self._served(event)] if isinstance(event, ServerLoop) else []
                 continue
-            verdicts = self._detector.update(event)
+            verdicts = self.detector.update(event)
             yield event, [PlacedVerdict(v, event.marks.byte_after(v.offset)) for v in verdicts]
-            if self._detector.overflowed and not self._overflow_told:
+            if self.detector.overflowed and not self._overflow_told:
                 self._overflow_told = True
                 yield Note("the stream has too many choices or blocks; the rest go unjudged"), []
 
     def _served(self, event: ServerLoop) -> PlacedVerdict:
         """Return the server's verdict as one of ours; it says nothing of words and gauges."""
         lane = Lane(choice=event.choice)
-        words, chars = self.totals(lane.channel, lane.choice)
+        words, chars = self.detector.totals(lane.channel, lane.choice)
         message = f"the server ended the reply as a repetition: {event.sign}"
         return PlacedVerdict(
             Verdict("server", REPETITION, message, words, chars, 0, 0, 0, lane=lane), None
         )
-
-    def totals(self, channel: Channel | None = None, choice: int | None = None) -> tuple[int, int]:
-        """Return the words and characters judged, over all lanes (of a channel, of a choice).
-
-        Of a lane's rules one that has tripped has stopped where it did.
-        """
-        lanes: dict[Lane, tuple[int, int]] = {}
-        for lane, rule in self._detector:
-            if channel in (None, lane.channel) and choice in (None, lane.choice):
-                judged = rule.chars, rule.words
-                lanes[lane] = min(judged, lanes.get(lane, judged))
-        return sum(w for _, w in lanes.values()), sum(c for c, _ in lanes.values())
-
-    def gauges(self) -> dict[str, tuple[int, int, Peak]]:
-        """Return for each rule its gauge now, the ceiling of that, and its peak.
-
-        Of several lanes it is the one that is, or was, nearest to its ceiling.
-        """
-        found: dict[str, tuple[int, int, Peak]] = {}
-        for _, rule in self._detector:
-            now, peak = (rule.gauge, rule.ceiling), rule.peak
-            if peak.ceiling is None:
-                peak = peak._replace(ceiling=rule.ceiling)
-            if rule.name in found:
-                *other, highest = found[rule.name]
-                now = max((other[0], other[1]), now, key=lambda pair: share(*pair))
-                peak = max(highest, peak, key=lambda p: share(p.value, p.ceiling or 0))
-            found[rule.name] = *now, peak
-        return found

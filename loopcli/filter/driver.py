@@ -212,9 +212,9 @@ class Filter:
         self._problem(str(error), kind="output")
 
     def _summary(self, signalled: int) -> Summary:
-        words, chars = self._watch.totals()
+        words, chars = self._watch.detector.totals()
         end = End.TRIPPED if self._verdict else self._end or self._watch.story.end()
-        peaks = {name: peak for name, (_, _, peak) in self._watch.gauges().items()}
+        peaks = {name: peak for name, (_, _, peak) in self._watch.detector.gauges().items()}
         return Summary(
             from_signal(signalled) if signalled else worst(self._statuses),
             end,
@@ -233,8 +233,8 @@ class Filter:
     def _tick(self) -> None:
         if not self._settings.progress:
             return
-        words, chars = self._watch.totals()
-        gauges = self._watch.gauges()
+        words, chars = self._watch.detector.totals()
+        gauges = self._watch.detector.gauges()
         self._tell(lambda renderer: renderer.tick(words, chars, gauges))
 
     def _problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:

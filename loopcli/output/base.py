@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+from loopcli.detector import Gauge
 from loopcli.verdicts import Peak
 from loopcli.watch import End, PlacedVerdict, StreamState
 
@@ -39,7 +40,7 @@ class Renderer(Protocol):
     def warning(self, message: str) -> None:
         """Something is worth knowing and changes nothing."""
 
-    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+    def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
         """A read has been judged."""
 
     def end(self, summary: Summary) -> None:

@@ -6,8 +6,8 @@ from typing import IO, Any
 
 import orjson
 
+from loopcli.detector import Gauge
 from loopcli.output.base import Summary
-from loopcli.verdicts import Peak
 from loopcli.watch import PlacedVerdict
 
 
@@ -58,7 +58,7 @@ class JsonLinesRenderer:
         """Write a warning."""
         self.problem(message, kind="warning")
 
-    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+    def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
         """Write nothing."""
 
     def end(self, summary: Summary) -> None:

@@ -6,8 +6,9 @@ import os
 import time
 from typing import Any, TextIO
 
+from loopcli.detector import Gauge
 from loopcli.output.base import Summary
-from loopcli.verdicts import Peak, share
+from loopcli.verdicts import share
 from loopcli.watch import PlacedVerdict
 
 _INTERVAL = 0.1  # seconds
@@ -45,7 +46,7 @@ class ProgressRenderer:
         """Make room for the line that tells it."""
         self._bar.clear()
 
-    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+    def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
         """Draw the figures, ten times a second at most."""
         if time.monotonic() - self._drawn < _INTERVAL:
             return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, TextIO
 
+from loopcli.detector import Gauge
 from loopcli.output.base import Summary
 from loopcli.status import Status
-from loopcli.verdicts import Peak
 from loopcli.watch import PlacedVerdict
 from loopcli.wording import escaped, shown
 
@@ -56,7 +56,7 @@ class TextRenderer:
         if not self._quiet:
             self._line("warning: " + escaped(message), _YELLOW)
 
-    def tick(self, words: int, chars: int, gauges: dict[str, tuple[int, int, Peak]]) -> None:
+    def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
         """Say nothing: a line a read would be noise."""
 
     def end(self, summary: Summary) -> None:

@@ -138,7 +138,7 @@ class AttemptRunner:
         story = watch.story
         told = AttemptOutcome(
             AttemptKind.ANSWERED,
-            words=watch.totals(Channel.CONTENT)[0],
+            words=watch.detector.totals(Channel.CONTENT)[0],
             chars=self._chars,
             head=story.head,
             meta=story.meta,
@@ -192,7 +192,7 @@ def _shown(output: bytes) -> str:
 
 
 def _looped(told: AttemptOutcome, watch: Watch, ruling: PlacedVerdict) -> AttemptOutcome:
-    words, chars = watch.totals()
+    words, chars = watch.detector.totals()
     detail = (
         f"{ruling.verdict.message} ({counted(words, 'word')}, "
         f"{counted(chars, 'character')} read before it was abandoned)"

@@ -69,7 +69,7 @@ source = sys.stdin.buffer
 while data := source.readline() + source.readline():
     for _ in watch.feed(data):
         pass
-print(*watch.totals())
+print(*watch.detector.totals())
 """
 
 

@@ -217,7 +217,7 @@ def test_every_attempt_has_a_fresh_detector(signals: Signals) -> None:
         launch = AttemptRunner(command, nothing.fileno(), settings, make, signals, pytest.fail)
         attempts = Attempts(Policy(retries=2))
         ask(attempts, launch.attempt, lambda _: None, lambda _: None)
-    assert [watch.totals()[0] for watch in made] == [2000, 2000, 2000]
+    assert [watch.detector.totals()[0] for watch in made] == [2000, 2000, 2000]
     assert attempts.status == 9
 
 
@@ -233,7 +233,7 @@ def test_what_is_thrown_away_counts_every_choice() -> None:
     document = json.dumps({"id": "x", "choices": choices})
     found = watch.feed(f"data: {document}\n\n".encode())
     assert len([ruling for _, rulings in found for ruling in rulings]) == 1
-    assert watch.totals() == (13 + 5, 53 + 29)
+    assert watch.detector.totals() == (13 + 5, 53 + 29)
 
 
 def test_an_abandoned_reply_keeps_its_id(signals: Signals) -> None:
