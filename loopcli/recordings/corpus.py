@@ -1,16 +1,13 @@
 """A corpus: the files that hold recorded replies, and the replies in them.
 
-``find`` turns what the user named into files, ``read`` a file into transcripts.
-Both yield lazily, and both yield a ``Trouble`` for what cannot be read, and go
-on. A ``File`` is small and can be sent to another process, which reads it::
+``transcripts`` yields the replies in files and folders. It has two halves, so that
+another process can do the second: ``find`` turns names into files, ``read`` turns a
+``File`` into transcripts. What cannot be read is a ``Trouble``::
 
-    for item in corpus.find(paths):
-        for found in corpus.read(item) if isinstance(item, File) else [item]:
-            if isinstance(found, Trouble):
-                ...
-            else:
-                for lane, pieces in found.lanes:
-                    for piece in pieces: ...
+    for item in transcripts(paths):
+        if isinstance(item, Transcript):
+            for lane, pieces in item.lanes:
+                for piece in pieces: ...
 
 The pieces of a transcript may come straight from its file, so that a reply of
 any size can be judged: take them before asking for the next transcript.
@@ -87,6 +84,14 @@ class CorpusSettings(NamedTuple):
 
 
 _AS_IT_COMES = CorpusSettings()
+
+
+def transcripts(
+    paths: Iterable[str], settings: CorpusSettings = _AS_IT_COMES
+) -> Iterator[Transcript | Trouble]:
+    """Yield the replies in files, folders and patterns, and what could not be read."""
+    for item in find(paths):
+        yield from [item] if isinstance(item, Trouble) else read(item, settings)
 
 
 def find(paths: Iterable[str], *, files0_from: str | None = None) -> Iterator[File | Trouble]:
