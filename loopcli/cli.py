@@ -129,8 +129,8 @@ def main(argv: list[str] | None = None) -> int:
         return _fail(usage, *error.defects)
     except (click.Abort, KeyboardInterrupt):
         return die_by(SIGINT)
-    except SystemExit:  # click exits like this when nobody reads its output
-        return die_by(SIGPIPE)
+    except SystemExit as leave:  # click: completion is done, or nobody reads the output
+        return die_by(SIGPIPE) if leave.code else Status.CLEAN
     except MemoryError:
         return _fail(trouble, "out of memory")
     except OSError as error:
