@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import doctest
-import inspect
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from helpers import cut, text_event
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rule_examples import EXAMPLES, example_rule
 
 from loopcli.errors import ConfigError
 from loopcli.events import (
@@ -36,13 +34,7 @@ from loopcli.events import (
     Usage,
 )
 from loopcli.rules import table
-from loopcli.rules.base import Rule
-from loopcli.rules.novelty.config import NoveltyConfig
-from loopcli.rules.novelty.rule import NoveltyRule
-from loopcli.rules.period.config import PeriodConfig
-from loopcli.rules.period.rule import PeriodRule
-from loopcli.rules.saturation.config import SaturationConfig
-from loopcli.rules.saturation.rule import SaturationRule
+from loopcli.rules.registration import Judged
 from loopcli.session_events import (
     CallKind,
     RoundEnd,
@@ -54,42 +46,8 @@ from loopcli.session_events import (
 )
 from loopcli.verdicts import Peak, Verdict
 
-
-class Entry(NamedTuple):
-    """A rule as its contract is tested: how to make one, and a text on which it fires.
-
-    After ``near`` characters of it the gauge has risen, but not to its ceiling.
-    ``full`` characters of any text fill the memory, whose snapshot has at most
-    ``most`` characters.
-    """
-
-    config: Callable[[], Any]
-    make: Callable[..., Rule]
-    loop: str
-    near: int
-    full: int = 100_000
-    most: int = 10_000
-
-
-class SmallNoveltyRule(NoveltyRule):
-    """One that fires on the loop of its docstring."""
-
-    __doc__ = NoveltyRule.__doc__
-
-    def __init__(self, config: NoveltyConfig | None = None, *, past_trip: bool = False) -> None:
-        super().__init__(config or NoveltyConfig(novelty_words=40), past_trip=past_trip)
-
-
-VOID = "void 0;\n" * 2000
-ENTRIES = {
-    "saturation": Entry(SaturationConfig, SaturationRule, VOID, 8000),
-    "period": Entry(PeriodConfig, PeriodRule, "Well, " + "round and " * 800, 600, 400_000, 140_000),
-    "novelty": Entry(
-        NoveltyConfig, SmallNoveltyRule, "over and out again, " * 400, 200, 400_000, 1_500_000
-    ),
-}
-
-each_rule = pytest.mark.parametrize("name", table.RULES)
+# Rules of an agent's session have a contract of their own.
+each_rule = pytest.mark.parametrize("name", table.judging(Judged.TEXT))
 
 VARIED = "".join(f"word{i} " for i in range(200_000))
 TEXTS = {
@@ -102,42 +60,51 @@ TEXTS = {
 
 
 def test_every_rule_is_tested_here() -> None:
-    assert set(ENTRIES) == set(table.RULES)
+    assert {*EXAMPLES} == {*table.judging(Judged.TEXT)}
 
 
 @each_rule
 def test_the_entry_says_what_users_need(name: str) -> None:
     entry = table.RULES[name]
-    assert entry.name == name == ENTRIES[name].make().name
-    assert entry.title
-    assert entry.source
-    assert entry.channels
-    assert set(entry.watches) <= set(entry.channels)
-    assert entry.blind_spots
-    config = ENTRIES[name].config()
-    assert [knob.name for knob in entry.knobs] == list(inspect.signature(type(config)).parameters)
+    assert entry.name == name == example_rule(name).name
+    assert all((entry.title, entry.source, entry.channels, entry.states, entry.blind_spots))
+    config = entry.config()
+    assert entry.armed(config)
+    assert entry.load()(config).ceiling == config.lowest
     for knob in entry.knobs:
         assert knob.default == getattr(config, knob.name)
-        assert knob.help
+        assert all((knob.help, knob.heading, knob.argument))
+
+
+@each_rule
+def test_its_ceiling_is_the_knob_that_the_entry_names(name: str) -> None:
+    entry, example = table.RULES[name], EXAMPLES[name]
+    rule = example_rule(name)
+    rule.update(text_event(example.loop[: example.near]))
+    if entry.ceiling_knob is None:
+        assert rule.peak.ceiling is not None
+    else:
+        assert rule.ceiling == getattr(example.config, entry.ceiling_knob)
+        assert rule.peak.ceiling is None
 
 
 @each_rule
 def test_its_docstring_shows_where_it_fires(name: str) -> None:
     (test,) = [
         test
-        for test in doctest.DocTestFinder(recurse=False).find(ENTRIES[name].make)
+        for test in doctest.DocTestFinder(recurse=False).find(table.RULES[name].load())
         if test.examples
     ]
     assert "chars" in "".join(example.source for example in test.examples)
     assert doctest.DocTestRunner().run(test).failed == 0
-    fired = ENTRIES[name].make().update(text_event(ENTRIES[name].loop))
+    fired = example_rule(name).update(text_event(EXAMPLES[name].loop))
     assert fired is not None
     assert str(fired.chars) in "".join(example.want for example in test.examples)
 
 
 @each_rule
 def test_its_config_cannot_be_changed(name: str) -> None:
-    config = ENTRIES[name].config()
+    config = EXAMPLES[name].config
     for knob in table.RULES[name].knobs:
         with pytest.raises(AttributeError):
             setattr(config, knob.name, 1)
@@ -145,17 +112,18 @@ def test_its_config_cannot_be_changed(name: str) -> None:
 
 @each_rule
 def test_it_refuses_a_zero_that_would_make_every_reply_a_loop(name: str) -> None:
-    for knob in table.RULES[name].knobs:
+    entry = table.RULES[name]
+    for knob in entry.knobs:
         if knob.zero:
             with pytest.raises(ConfigError, match=f"{knob.name} cannot be 0"):
-                ENTRIES[name].make(type(ENTRIES[name].config())(**{knob.name: 0}))
+                entry.load()(entry.config(**{knob.name: 0}))
 
 
 @each_rule
 def test_it_fires_once_and_stays_as_it_is(name: str) -> None:
-    rule = ENTRIES[name].make()
+    rule = example_rule(name)
     assert rule.verdict is None
-    verdict = rule.update(text_event(ENTRIES[name].loop))
+    verdict = rule.update(text_event(EXAMPLES[name].loop))
     assert isinstance(verdict, Verdict)
     assert rule.verdict is verdict
     assert verdict.rule == name
@@ -167,8 +135,8 @@ def test_it_fires_once_and_stays_as_it_is(name: str) -> None:
 
 @each_rule
 def test_past_its_trip_it_measures_on(name: str) -> None:
-    loop = ENTRIES[name].loop
-    rule = ENTRIES[name].make(past_trip=True)
+    loop = EXAMPLES[name].loop
+    rule = example_rule(name, past_trip=True)
     verdict = rule.update(text_event(loop))
     first = rule.peak
     assert rule.update(text_event(loop)) is verdict
@@ -178,10 +146,10 @@ def test_past_its_trip_it_measures_on(name: str) -> None:
 
 @each_rule
 def test_gauge_peak_and_ceiling_are_there_from_the_start(name: str) -> None:
-    rule = ENTRIES[name].make()
+    rule = example_rule(name)
     assert (rule.gauge, rule.peak, rule.words, rule.chars) == (0, Peak(), 0, 0)
     assert rule.ceiling > 0
-    rule.update(text_event(ENTRIES[name].loop[: ENTRIES[name].near]))
+    rule.update(text_event(EXAMPLES[name].loop[: EXAMPLES[name].near]))
     assert 0 < rule.gauge == rule.peak.value < rule.ceiling
     assert rule.peak.repeated
 
@@ -191,13 +159,14 @@ def test_the_same_text_gives_the_same_state_in_any_process(name: str) -> None:
     """Hashes of str change from process to process; nothing may depend on them."""
     program = (
         "import sys, json; sys.path[:0] = sys.argv[1:3]\n"
-        "from test_rules_contract import ENTRIES, text_event\n"
-        "entry = ENTRIES[sys.argv[3]]; rule = entry.make(past_trip=True)\n"
-        "[rule.update(text_event(entry.loop[i:i + 997])) for i in range(0, 20000, 997)]\n"
+        "from helpers import text_event\n"
+        "from rule_examples import EXAMPLES, example_rule\n"
+        "name = sys.argv[3]; rule = example_rule(name, past_trip=True)\n"
+        "[rule.update(text_event(EXAMPLES[name].loop[i:i + 997])) for i in range(0, 20000, 997)]\n"
         "print(json.dumps(rule.snapshot()))"
     )
-    here = Path(__file__)
-    folders = [here.parent, here.parents[1] / "support"]
+    root = Path(__file__).parents[2]
+    folders = [root, root / "tests" / "support"]
     command = [sys.executable, "-c", program, *map(str, folders), name]
     outputs = {
         subprocess.run(
@@ -243,8 +212,8 @@ def test_there_is_an_odd_event_of_every_kind() -> None:
 
 @each_rule
 def test_no_event_makes_it_raise_and_only_text_moves_it(name: str) -> None:
-    for loop in ("", ENTRIES[name].loop[:9000], ENTRIES[name].loop):
-        rule = ENTRIES[name].make()
+    for loop in ("", EXAMPLES[name].loop[:9000], EXAMPLES[name].loop):
+        rule = example_rule(name)
         rule.update(text_event(loop))
         before = rule.snapshot()
         for event in ODD_EVENTS[3:]:
@@ -272,11 +241,11 @@ PIECES = st.lists(
 def test_a_snapshot_is_json_and_continues_identically(
     name: str, pieces: list[str], at: int, past: bool
 ) -> None:
-    first = ENTRIES[name].make(past_trip=past)
+    first = example_rule(name, past_trip=past)
     for piece in pieces[:at]:
         first.update(text_event(piece))
     state = json.loads(json.dumps(first.snapshot()))
-    second = ENTRIES[name].make(past_trip=past)
+    second = example_rule(name, past_trip=past)
     second.restore(state)
     assert json.dumps(second.snapshot()) == json.dumps(first.snapshot())
     for piece in pieces[at:]:
@@ -287,25 +256,25 @@ def test_a_snapshot_is_json_and_continues_identically(
 
 @each_rule
 def test_a_snapshot_is_a_copy(name: str) -> None:
-    rule = ENTRIES[name].make()
-    rule.update(text_event(ENTRIES[name].loop[:4000]))
+    rule = example_rule(name)
+    rule.update(text_event(EXAMPLES[name].loop[:4000]))
     state = rule.snapshot()
     before = json.dumps(state)
-    rule.update(text_event(ENTRIES[name].loop[:4000]))
+    rule.update(text_event(EXAMPLES[name].loop[:4000]))
     assert json.dumps(state) == before
 
 
 @each_rule
 @pytest.mark.parametrize("kind", TEXTS)
 def test_its_state_does_not_grow_with_the_text(name: str, kind: str) -> None:
-    entry, sizes = ENTRIES[name], []
-    rule, text = entry.make(past_trip=True), TEXTS[kind][:1_000_000]
+    example, sizes = EXAMPLES[name], []
+    rule, text = example_rule(name, past_trip=True), TEXTS[kind][:1_000_000]
     for number, piece in enumerate(cut(text, [1000] * 1000), 1):
         rule.update(text_event(piece))
-        if number * 1000 in (entry.full, len(text)):
+        if number * 1000 in (example.full, len(text)):
             sizes.append(len(json.dumps(rule.snapshot())))
     assert rule.chars == len(text) == 1_000_000
     # A verdict may have come to it, and figures have more digits; nothing else may grow.
     full, end = sizes
     assert end <= full + max(1000, full // 10)
-    assert end <= entry.most
+    assert end <= example.most

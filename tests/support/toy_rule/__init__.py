@@ -1,0 +1,1 @@
+"""A rule as somebody would add it: its folder, and nothing else."""
