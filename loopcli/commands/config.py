@@ -9,7 +9,7 @@ import click
 
 from loopcli.commands import options
 from loopcli.commands.printing import printed_lines
-from loopcli.output.console import Lines
+from loopcli.output.console import Console
 from loopcli.settings import file as settings_file
 from loopcli.settings import profiles
 from loopcli.settings.arming import Settings, resolve
@@ -25,14 +25,14 @@ def command(agent: str | None, file: str) -> int:
     FILE holds agent profiles with a loopDetection block (JSON, with comments
     and trailing commas), or settings in TOML.
     """
-    found = settings_file.load(file)
-    bases = found.all() if agent is None else [found.pick(agent)]
-    warnings = Lines(sys.stderr)
+    settings_of_file = settings_file.load(file)
+    bases = settings_of_file.all() if agent is None else [settings_of_file.pick(agent)]
+    console = Console(sys.stderr)
     lines: list[bytes] = []
     for base in bases:
         arming = resolve(base)
         for warning in arming.warnings:
-            warnings.warn(warning)
+            console.warning(warning)
         title = arming.profile.title if arming.profile else file
         lines += (escaped(f"{title}: {line}").encode() for line in _described(arming))
     return printed_lines(lines)

@@ -1,4 +1,4 @@
-"""``loopcheck journal``: what the turns in journals come to."""
+"""``loopcheck journal``: sums over the turns in journals."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from click.core import ParameterSource
 
 from loopcli.commands import options
 from loopcli.commands.printing import printed_lines
-from loopcli.output.console import Lines
+from loopcli.output.console import Console
 from loopcli.run import journal
 from loopcli.run.rollup import BY, Rollup
 from loopcli.status import Status
-from loopcli.wording import escaped
+from loopcli.wording import escaped, kebab
 
 
 @click.command("journal", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})
@@ -39,26 +39,26 @@ from loopcli.wording import escaped
 def command(
     ctx: click.Context, field: str | None, by: str | None, json_: bool, files: tuple[str, ...]
 ) -> int:
-    """Sum up what `loopcheck run --journal` wrote: a line of JSON for each session.
+    """Sum up the journals of `loopcheck run --journal`: one line of JSON for each session.
 
     \b
     loopcheck journal turns.jsonl
     loopcheck journal --sum summary.errors.loopAbortChars --by model *.jsonl
     """
     for name in ("by", "json_"):
-        # A variable is there for every call; LOOPCHECK_JSON is the filter's, too.
+        # Only a flag is an error: LOOPCHECK_JSON may be set for the filter.
         if field is None and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name.rstrip('_')} needs --sum")
+            raise click.UsageError(f"--{kebab(name)} needs --sum")
     rollup = Rollup(by if field is not None else None)
     if field is not None:
-        rollup.sums(field)  # a wrong name is told before anything is read
+        rollup.sums(field)  # raises for a wrong name before any file is read
     status = Status.CLEAN
-    teller = Lines(sys.stderr)
+    console = Console(sys.stderr)
     for file in files:
         try:
-            _add(rollup, file, teller)
+            _add(rollup, file, console)
         except OSError as error:
-            teller.say(f"{file}: {error.strerror or error}")
+            console.line(f"{file}: {error.strerror or error}")
             status = Status.TROUBLE
     if field is None:
         lines: Iterable[bytes] = map(journal.dumps, rollup.summaries())
@@ -67,11 +67,11 @@ def command(
     return printed_lines(lines, status)
 
 
-def _add(rollup: Rollup, file: str, teller: Lines) -> None:
+def _add(rollup: Rollup, file: str, console: Console) -> None:
     for record in journal.read(file):
         if isinstance(record, journal.Damage):
-            what = "torn" if record.torn else "no record"
-            teller.warn(f"{file}: line {record.line} is {what}; it is skipped")
+            what = "is torn" if record.torn else "is not a record"
+            console.warning(f"{file}: line {record.line} {what}; it is skipped")
         else:
             rollup.add(record, file)
 

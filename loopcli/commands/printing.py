@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from loopcli.output.console import Lines
+from loopcli.output.console import Console
 from loopcli.status import Status, worst
 from loopcli.system.stdio import SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
 
@@ -22,7 +22,7 @@ def printed(data: bytes, status: Status = Status.CLEAN) -> int:
     except ReaderGoneError:
         return die_by(SIGPIPE)
     except OutputError as error:
-        Lines(sys.stderr).say(f"<stdout>: {error}")
+        Console(sys.stderr).line(f"<stdout>: {error}")
         return worst((status, Status.TROUBLE))
     return status
 

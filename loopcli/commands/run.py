@@ -1,4 +1,4 @@
-"""``loopcheck run``: a command that prints a reply, asked again until it does not loop."""
+"""``loopcheck run``: runs a command that prints a reply, again if the reply loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from loopcli.commands import options
 from loopcli.detector import Detector
-from loopcli.output.console import Lines
+from loopcli.output.console import Console
 from loopcli.readers.detection.auto import reader
 from loopcli.run.attempt import AttemptRunner, AttemptSettings
 from loopcli.run.attempts import Attempts, Policy
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loopcli.run.price import Fetch
 
 _SETTINGS = {
-    # A child's arguments are its own, whatever they look like.
+    # The command's arguments belong to the command, whatever they look like.
     "allow_interspersed_args": False,
     "auto_envvar_prefix": options.ENVIRONMENT_PREFIX,
     "help_option_names": ["-h", "--help"],
@@ -43,10 +43,10 @@ Exit status: the command's own, or
 @options.input_option("the command's output")
 @options.rule_options
 @options.seconds_option(
-    "--idle-timeout", 60, "End an attempt when no delta has come for this long; 0 is for ever."
+    "--idle-timeout", 60, "End an attempt after this long without a delta; 0 means no limit."
 )
 @options.seconds_option(
-    "--timeout", 900, "End an attempt, and do not ask again, after this long; 0 is for ever."
+    "--timeout", 900, "End an attempt after this long and do not retry; 0 means no limit."
 )
 @options.seconds_option(
     "--kill-after", 5, "Wait this long after SIGTERM before SIGKILL ends the command."
@@ -56,39 +56,39 @@ Exit status: the command's own, or
     metavar="N",
     type=click.IntRange(min=0),
     default=10,
-    help="Ask again at most this often.  [default: 10]",
+    help="Retry at most this many times.  [default: 10]",
 )
 @options.seconds_option(
-    "--backoff-base", 1, "Wait this long before asking again, doubled each time."
+    "--backoff-base", 1, "Wait this long before the first retry; each further wait doubles."
 )
-@options.seconds_option("--backoff-max", 60, "Wait no longer than this, unless a server asks to.")
+@options.seconds_option("--backoff-max", 60, "Wait at most this long, or as a server asks.")
 @click.option(
     "--retry-on",
     metavar="STATUS[,STATUS]",
     callback=options.statuses,
-    help="Ask again when the command ends with one of these statuses.",
+    help="Retry when the command ends with one of these statuses.",
 )
-@click.option("--stream", is_flag=True, help="Print the reply as it comes; nothing is asked again.")
+@click.option("--stream", is_flag=True, help="Print the reply as it arrives; never retry.")
 @click.option(
     "--journal",
     metavar="FILE",
     callback=options.writable,
     help="Append a record of the turn to FILE.",
 )
-@click.option("--session", metavar="NAME", default="", help="The session in the journal.")
-@click.option("--model", metavar="NAME", help="The model in the journal, if not the stream's.")
+@click.option("--session", metavar="NAME", default="", help="The session to name in the journal.")
+@click.option("--model", metavar="NAME", help="The model for the journal, if not the stream's.")
 @click.option(
     "--turn",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The turn in messages and journal, if not the next one.",
+    help="The number of the turn, if not the next one of the session.",
 )
-@click.option("--price", is_flag=True, help="Look up what the abandoned replies cost.")
+@click.option("--price", is_flag=True, help="Look up the price of each abandoned reply.")
 @click.option(
     "--generation-url",
     metavar="URL",
     default="https://openrouter.ai/api/v1/generation",
-    help="Where to look it up.  [default: https://openrouter.ai/api/v1/generation]",
+    help="Where to look prices up.  [default: https://openrouter.ai/api/v1/generation]",
 )
 @click.option(
     "--api-key-env",
@@ -96,59 +96,60 @@ Exit status: the command's own, or
     default="OPENROUTER_API_KEY",
     help="The environment variable that holds the key.  [default: OPENROUTER_API_KEY]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No messages; the exit status tells.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no messages; rely on the exit status.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 @click.pass_context
 def command(ctx: click.Context, /, **params: Any) -> int:
-    """Run COMMAND, which prints a model's reply; ask again when it loops.
+    """Run COMMAND, which prints a model's reply; run it again if the reply loops.
 
     \b
     loopcheck run -- curl -siN --fail-with-body https://… -d @request.json
     loopcheck run --journal turns.jsonl --session s1 -- llm 'Write a game'
 
-    The reply is judged while it is printed. An attempt that loops, stalls, is
-    cut or meets an HTTP 429 or 5xx is ended and thrown away, and after a wait
-    the command is run again with the same standard input. Only the reply that
-    ended clean is printed.
+    The reply is judged while it arrives. An attempt that loops, stalls, is cut,
+    or gets an HTTP 429 or 5xx is stopped and discarded. After a wait the command
+    runs again with the same standard input. Only a reply that ended clean is
+    printed.
     """
     if params["stream"] and ctx.get_parameter_source("retries") is ParameterSource.COMMANDLINE:
-        raise click.UsageError("--stream and --retries exclude each other: what is printed stays")
+        raise click.UsageError(
+            "--stream and --retries exclude each other: printed output cannot be taken back"
+        )
     arming = options.arming(ctx, params)
     fetch = _fetch(params) if params["price"] else None
-    teller = Lines(sys.stderr, quiet=params["quiet"])
+    console = Console(sys.stderr, quiet=params["quiet"])
     journal = Journal(params["journal"]) if params["journal"] else None
     if arming.line:
-        teller.say(arming.line)
+        console.line(arming.line)
     for warning in (*arming.warnings, *options.idle(ctx, arming.names)):
-        teller.warn(warning)
+        console.warning(warning)
     signals = Signals()
     make_watch = partial(_watch, params["input_"], arming)
     with keep_input(0) as stdin:
-        launch = AttemptRunner(
-            params["command"], stdin.fileno(), _settings(params), make_watch, signals, teller.warn
+        runner = AttemptRunner(
+            params["command"],
+            stdin.fileno(),
+            _settings(params),
+            make_watch,
+            signals,
+            console.warning,
         )
-        attempts, whose = Attempts(_policy(params)), _whose(params, arming)
-        turn = TurnRunner(attempts, launch, whose, teller, journal=journal, fetch=fetch)
+        attempts, label = Attempts(_policy(params)), _label(params, arming)
+        turn = TurnRunner(attempts, runner, label, console, journal=journal, fetch=fetch)
         return turn.run(signals)
 
 
 def _settings(params: dict[str, Any]) -> AttemptSettings:
-    return AttemptSettings(
-        params["idle_timeout"],
-        params["timeout"],
-        params["kill_after"],
-        params["stream"],
-        params["retry_on"],
-    )
+    return AttemptSettings(**{name: params[name] for name in AttemptSettings._fields})
 
 
 def _policy(params: dict[str, Any]) -> Policy:
-    # What has been printed cannot be taken back.
+    # Printed output cannot be taken back.
     retries = 0 if params["stream"] else params["retries"]
     return Policy(retries, params["backoff_base"], params["backoff_max"])
 
 
-def _whose(params: dict[str, Any], arming: Settings) -> TurnLabel:
+def _label(params: dict[str, Any], arming: Settings) -> TurnLabel:
     agent = arming.profile.id or arming.profile.name if arming.profile else ""
     return TurnLabel(params["session"], params["model"] or "", params["turn"] or 0, agent)
 
@@ -158,6 +159,6 @@ def _watch(name: str, arming: Settings) -> Watch:
 
 
 def _fetch(params: dict[str, Any]) -> Fetch:
-    from loopcli.run.price_client import Client  # only who asks for prices pays for the import
+    from loopcli.run.price_client import Client  # slow to import; only --price needs it
 
     return Client(params["generation_url"], params["api_key_env"]).fetch

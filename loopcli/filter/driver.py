@@ -1,4 +1,4 @@
-"""The filter: standard input to standard output, judged on the way."""
+"""The filter: copies standard input to standard output and judges it on the way."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STDIN, STDOUT = 0, 1
 
 
 class FilterSettings(NamedTuple):
-    """What the flags of the filter say, apart from the rules."""
+    """The filter's flags, apart from the rules. Times are in seconds; 0 means no limit."""
 
     hold: bool = False
     dry_run: bool = False
@@ -44,7 +44,7 @@ class FilterSettings(NamedTuple):
 
 
 class Filter:
-    """One run of the filter; ``run`` returns the exit status."""
+    """One run of the filter. ``run`` returns the exit status."""
 
     def __init__(self, watch: Watch, settings: FilterSettings, renderers: Sequence[Renderer]):
         self._watch = watch
@@ -61,15 +61,15 @@ class Filter:
     def run(
         self, info: dict[str, Any], warnings: Sequence[str], report: JsonLinesRenderer | None
     ) -> int:
-        """Copy and judge until the input ends, a rule trips, or a limit passes."""
-        self._tell(lambda renderer: renderer.begin(info))
+        """Copy and judge until the input ends, a rule trips, or a time limit passes."""
+        self._render(lambda renderer: renderer.begin(info))
         for warning in warnings:
             self._warn(warning)
         signalled = 0
         try:
             self._copy()
         except TimeLimitError as limit:
-            # A server may keep the connection open after its end mark.
+            # After the end mark this is no failure: a server may keep the connection open.
             if not self._watch.story.done:
                 self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
                 self._problem(str(limit), kind="time-limit")
@@ -85,7 +85,7 @@ class Filter:
         if not signalled:
             signalled = self._finish_output()
         summary = self._summary(signalled)
-        self._tell(lambda renderer: renderer.end(summary))
+        self._render(lambda renderer: renderer.end(summary))
         if signalled:
             return die_by(signalled)
         if report is not None and report.error is not None:
@@ -95,10 +95,10 @@ class Filter:
 
     def _copy(self) -> None:
         for data in Source(STDIN, STDOUT, self._limits):
-            begins, told = self._read, self._watch.progress
+            begins, progress = self._read, self._watch.progress
             self._read += len(data)
             cut = self._judge(self._watch.feed, data)
-            if self._watch.progress != told:
+            if self._watch.progress != progress:
                 self._limits.touch()
             if not self._settings.emit_text:
                 keep = len(data) if cut is None else max(0, cut - begins)
@@ -114,12 +114,12 @@ class Filter:
             self._check_end()
 
     def _judge(self, step: Callable[[bytes], Any], data: bytes) -> int | None:
-        """Judge what a read brought; return the byte to cut at if the stream ends here."""
+        """Judge the data of one read; return the byte to cut at if a rule tripped in it."""
         if not self._judging:
             return None
         try:
-            for event, rulings in step(data):
-                cut = self._rule(event, rulings)
+            for event, verdicts in step(data):
+                cut = self._handle(event, verdicts)
                 if cut is not None:
                     return cut
         except (ReaderGoneError, OutputError):
@@ -127,18 +127,19 @@ class Filter:
         except Exception as error:  # a bug of ours must not cost the user the stream
             self._judging = False
             self._statuses.append(Status.TROUBLE)
-            self._problem(f"cannot judge on, the rest passes unjudged: {error!r}", kind="bug")
+            self._problem(f"judging failed, the rest is copied unjudged: {error!r}", kind="bug")
         return None
 
-    def _rule(self, event: Event, rulings: Sequence[PlacedVerdict]) -> int | None:
-        for ruling in rulings:
-            self._statuses.append(_status_of(ruling.verdict))
+    def _handle(self, event: Event, verdicts: Sequence[PlacedVerdict]) -> int | None:
+        """Report an event and its verdicts; return the byte to cut at, if any."""
+        for placed in verdicts:
+            self._statuses.append(_status_of(placed.verdict))
             for renderer in self._renderers:
-                renderer.verdict(ruling, self._read)
-            if not self._settings.dry_run and ruling.cut is not None:
-                self._verdict = ruling.verdict
-                self._emit(event, ruling.verdict.offset)
-                return ruling.cut
+                renderer.verdict(placed, self._read)
+            if not self._settings.dry_run and placed.cut is not None:
+                self._verdict = placed.verdict
+                self._emit(event, placed.verdict.offset)
+                return placed.cut
         self._emit(event, None)
         match event:
             case Problem(message, line):
@@ -153,7 +154,7 @@ class Filter:
         return None
 
     def _emit(self, event: Event, size: int | None) -> None:
-        """Write the reply's text, if that is what is wanted: the first choice's content."""
+        """With ``--emit text``, write the text of the first choice's content."""
         if not self._settings.emit_text or not isinstance(event, Text):
             return
         if event.lane.channel is Channel.CONTENT and event.lane.choice == 0:
@@ -163,8 +164,7 @@ class Filter:
         if not self._settings.trip_event:
             return
         if self._watch.story.framing != "sse":
-            what = "plain text" if self._watch.story.framing == "text" else "what is not SSE"
-            self._warn(f"--trip-event adds nothing to {what}")
+            self._warn("--trip-event has no effect: the stream is not SSE")
             return
         error = {
             "message": f"loopcheck stopped the model's reply: {verdict.message}",
@@ -181,7 +181,7 @@ class Filter:
         if not self._judging:
             return
         if story.end() is End.FAILED and story.error is None:
-            # No error object: the reason itself is the error.
+            # There is no error object: the finish_reason is the error.
             self._statuses.append(Status.UPSTREAM)
             self._problem(f"upstream error: the reply ended as {story.failure}", kind="upstream")
         elif story.end() is End.CUT:
@@ -193,7 +193,7 @@ class Filter:
                 self._warn(message)
 
     def _finish_output(self) -> int:
-        """Release or drop what is held, and close; return the signal to die by, or 0."""
+        """Print or discard what is held, and close; return the signal to die by, or 0."""
         try:
             if self._settings.dry_run or worst(self._statuses) is Status.CLEAN:
                 self._output.release()
@@ -203,7 +203,7 @@ class Filter:
         except OutputError as error:
             self._output_failed(error)
         except OSError as error:
-            if self._end is None:  # else it has been told already
+            if self._end is None:  # otherwise it has been reported already
                 self._output_failed(OutputError(error.strerror))
         return 0
 
@@ -216,14 +216,14 @@ class Filter:
         end = End.TRIPPED if self._verdict else self._end or self._watch.story.end()
         peaks = {name: peak for name, (_, _, peak) in self._watch.detector.gauges().items()}
         return Summary(
-            from_signal(signalled) if signalled else worst(self._statuses),
-            end,
-            words,
-            chars,
-            self._read,
-            self._output.written,
-            peaks,
-            self._watch.story,
+            status=from_signal(signalled) if signalled else worst(self._statuses),
+            end=end,
+            words=words,
+            chars=chars,
+            bytes_in=self._read,
+            bytes_out=self._output.written,
+            peaks=peaks,
+            story=self._watch.story,
         )
 
     def _stop(self, end: End, status: Status) -> None:
@@ -235,17 +235,17 @@ class Filter:
             return
         words, chars = self._watch.detector.totals()
         gauges = self._watch.detector.gauges()
-        self._tell(lambda renderer: renderer.tick(words, chars, gauges))
+        self._render(lambda renderer: renderer.tick(words, chars, gauges))
 
     def _problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
-        self._tell(lambda renderer: renderer.problem(message, line=line, kind=kind))
+        self._render(lambda renderer: renderer.problem(message, line=line, kind=kind))
 
     def _warn(self, message: str) -> None:
-        self._tell(lambda renderer: renderer.warning(message))
+        self._render(lambda renderer: renderer.warning(message))
 
-    def _tell(self, say: Callable[[Renderer], None]) -> None:
+    def _render(self, call: Callable[[Renderer], None]) -> None:
         for renderer in self._renderers:
-            say(renderer)
+            call(renderer)
 
 
 def _status_of(verdict: Verdict) -> Status:

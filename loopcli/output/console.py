@@ -8,19 +8,19 @@ from typing import TextIO
 from loopcli.wording import escaped
 
 
-class Lines:
-    """Says things, unless ``quiet``; what a peer wrote is escaped."""
+class Console:
+    """Prints messages, unless ``quiet``. What another program wrote is escaped."""
 
     def __init__(self, stream: TextIO | None, *, quiet: bool = False) -> None:
         self._stream = None if quiet else stream
 
-    def say(self, message: str) -> None:
-        """Say something that is neither good nor bad, or a failure."""
-        # If nobody listens, the work matters more.
+    def line(self, message: str) -> None:
+        """Print a message."""
+        # If standard error is closed, the work still matters.
         with suppress(OSError, ValueError):
             if self._stream is not None:
                 print(f"loopcheck: {escaped(message)}", file=self._stream, flush=True)
 
-    def warn(self, message: str) -> None:
-        """Say what is worth knowing."""
-        self.say(f"warning: {message}")
+    def warning(self, message: str) -> None:
+        """Print a warning."""
+        self.line(f"warning: {message}")

@@ -1,4 +1,4 @@
-"""One attempt: the command runs, its output is judged, and how that ended is named."""
+"""One attempt: runs the command, judges its output, and classifies how it ended."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from loopcli.watch import End, PlacedVerdict, StreamState, Watch
 from loopcli.wording import counted
 
 STDOUT = 1
-# How many bytes of an output that is not printed are told in its place. gg's figure.
+# How many bytes of an output that is not printed are quoted in the message. gg's figure.
 _MAX_SHOWN = 2000
-# What is kept to tell it from; heads stand before it, and are a few KB long.
+# How many bytes are kept for that: an HTTP head stands before them and has a few KB.
 _MAX_KEPT = 16 * 1024
 
 
 class StartError(Exception):
-    """The command cannot be started; ``status`` says whether it is there at all."""
+    """The command cannot be started; ``status`` says whether it exists."""
 
     def __init__(self, message: str, status: RunStatus) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class StartError(Exception):
 
 
 class AttemptSettings(NamedTuple):
-    """How an attempt runs. Times in seconds, 0 for no limit (``kill_after``: at once)."""
+    """How an attempt runs. Times are in seconds; 0 means no limit (``kill_after``: at once)."""
 
     idle_timeout: float = 60
     timeout: float = 900
@@ -43,7 +43,7 @@ class AttemptSettings(NamedTuple):
 
 
 class AttemptRunner:
-    """Runs the command as often as it is asked to; each time with a fresh detector.
+    """Runs the command once for each call of ``attempt``, with a fresh detector.
 
     ``stdin`` is a descriptor of a file that every attempt reads from its start.
     After an answered attempt ``output`` holds the reply.
@@ -82,15 +82,15 @@ class AttemptRunner:
         limit: TimeLimitError | None = None
         try:
             try:
-                ruling = self._copy(child, watch, limits)
+                tripped = self._copy(child, watch, limits)
             except TimeLimitError as error:
                 limit = error
-                ruling = self._judge(watch.close())
+                tripped = self._judge(watch.close())
         finally:
             child.end()
         if child.left_open:
-            self._warn("the command ended, but its output was held open; that is ended, too")
-        outcome = self._outcome(watch, ruling, limit, child)
+            self._warn("the command ended, but a process held its output open; ended it, too")
+        outcome = self._outcome(watch, tripped, limit, child)
         if outcome.kind is not AttemptKind.ANSWERED:
             self.output.drop()
         return outcome
@@ -109,34 +109,39 @@ class AttemptRunner:
         read = 0
         for data in child.output(limits, STDOUT):
             before = watch.progress
-            ruling = self._judge(watch.feed(data))
+            tripped = self._judge(watch.feed(data))
             if watch.progress != before:
                 limits.touch()
             self._start_of_output += data[: _MAX_KEPT - len(self._start_of_output)]
-            cut = None if ruling is None else ruling.cut
+            cut = None if tripped is None else tripped.cut
             self.output.write(data if cut is None else data[: max(0, cut - read)])
             read += len(data)
-            if ruling is not None:
-                return ruling
+            if tripped is not None:
+                return tripped
         return self._judge(watch.close())
 
     def _judge(self, judged: Iterable[tuple[Event, list[PlacedVerdict]]]) -> PlacedVerdict | None:
-        for event, rulings in judged:
+        """Return the first verdict; count what the model wrote before it."""
+        for event, verdicts in judged:
             if isinstance(event, Text) and event.lane.channel is Channel.CONTENT:
                 self._chars += len(event.text)
             elif isinstance(event, Restart):
                 self._chars = 0
             elif isinstance(event, Note):
                 self._warn(event.message)
-            if rulings:
-                return rulings[0]
+            if verdicts:
+                return verdicts[0]
         return None
 
     def _outcome(
-        self, watch: Watch, ruling: PlacedVerdict | None, limit: TimeLimitError | None, child: Child
+        self,
+        watch: Watch,
+        tripped: PlacedVerdict | None,
+        limit: TimeLimitError | None,
+        child: Child,
     ) -> AttemptOutcome:
         story = watch.story
-        told = AttemptOutcome(
+        outcome = AttemptOutcome(
             AttemptKind.ANSWERED,
             words=watch.detector.totals(Channel.CONTENT)[0],
             chars=self._chars,
@@ -144,8 +149,8 @@ class AttemptRunner:
             meta=story.meta,
             usage=story.usage.counts if story.usage else {},
         )
-        if ruling is not None:
-            return _looped(told, watch, ruling)
+        if tripped is not None:
+            return _looped(outcome, watch, tripped)
         failed = self._stream_failure(story)
         if limit is not None:
             # A server may keep the connection open after its end mark.
@@ -154,18 +159,18 @@ class AttemptRunner:
         else:
             failed = failed or _command_failure(story, child.status)
         if not failed:
-            return told
+            return outcome
         kind, cause, retryable = failed
-        # Of an attempt that we ended, the status says nothing.
+        # If we ended the attempt, the command's status means nothing.
         if limit is None and child.status in self._settings.retry_on:
             retryable = True
         if kind is AttemptKind.EXITED and self._start_of_output and not self._settings.stream:
             cause += f"; not printed: {_shown(self._start_of_output)}"
         status = child.status if kind is AttemptKind.EXITED else 0
-        return told._replace(kind=kind, cause=cause, retryable=retryable, exit_status=status)
+        return outcome._replace(kind=kind, cause=cause, retryable=retryable, exit_status=status)
 
     def _stream_failure(self, story: StreamState) -> _Failure | None:
-        """Return what the provider did wrong, and whether asking again may help."""
+        """Return how the stream failed and whether a retry may help."""
         error, head = story.error, story.head
         if head is not None and head.status >= 300:
             return _http_failure(head, _shown(self._start_of_output[head.byte :]))
@@ -175,30 +180,30 @@ class AttemptRunner:
         if error is not None:
             code = f" (code {error.code})" if error.code else ""
             cause = f"provider returned an error object: {error.message}{code}"
-            return AttemptKind.UPSTREAM, cause, _passes(http_status(error.code))
+            return AttemptKind.UPSTREAM, cause, _is_temporary(http_status(error.code))
         if story.end() is End.FAILED:
-            # No error object: the reason itself is the error.
+            # There is no error object: the finish_reason is the error.
             cause = f"the reply ended as {story.failure}"
-            return AttemptKind.UPSTREAM, cause, _passes(http_status(story.failure))
+            return AttemptKind.UPSTREAM, cause, _is_temporary(http_status(story.failure))
         return None
 
 
 def _shown(output: bytes) -> str:
-    """Return the beginning of an output as it is told."""
+    """Return the beginning of an output, as a message quotes it."""
     text = output.strip()
     if len(text) <= _MAX_SHOWN:
         return text.decode("utf-8", "replace")
     return text[:_MAX_SHOWN].decode("utf-8", "ignore") + "…"
 
 
-def _looped(told: AttemptOutcome, watch: Watch, ruling: PlacedVerdict) -> AttemptOutcome:
+def _looped(outcome: AttemptOutcome, watch: Watch, tripped: PlacedVerdict) -> AttemptOutcome:
     words, chars = watch.detector.totals()
     detail = (
-        f"{ruling.verdict.message} ({counted(words, 'word')}, "
+        f"{tripped.verdict.message} ({counted(words, 'word')}, "
         f"{counted(chars, 'character')} read before it was abandoned)"
     )
     cause = f"abandoned a looping reply: {detail}"
-    return told._replace(
+    return outcome._replace(
         kind=AttemptKind.LOOPED,
         cause=cause,
         retryable=True,
@@ -214,15 +219,15 @@ _Failure = tuple[AttemptKind, str, bool]
 def _http_failure(head: HttpHead, body: str) -> _Failure:
     cause = f"HTTP {head.status}"
     if head.status < 400:
-        # A redirect that nobody followed is no reply either.
+        # A redirect that the client did not follow is not a reply either.
         cause += " (curl follows redirects with -L)"
     elif body:
         cause += f": {body}"
-    return AttemptKind.HTTP, cause, _passes(head.status)
+    return AttemptKind.HTTP, cause, _is_temporary(head.status)
 
 
-def _passes(status: int) -> bool:
-    """Return whether an HTTP status is one of those that may be gone next time."""
+def _is_temporary(status: int) -> bool:
+    """Return whether a retry may succeed after this HTTP status."""
     return status == 429 or 500 <= status <= 599
 
 
@@ -238,14 +243,14 @@ def _limit_failure(
 
 
 def _command_failure(story: StreamState, status: int) -> _Failure | None:
-    how = _ended(status)
+    how = _status_line(status)
     if story.end() is End.CUT:
         cause = "stream interrupted: it ended without a finish_reason or [DONE]"
         return AttemptKind.CUT, cause + (f"; {how}" if status else ""), True
     return (AttemptKind.EXITED, how, False) if status else None
 
 
-def _ended(status: int) -> str:
+def _status_line(status: int) -> str:
     if status > 128:
         try:
             name = signal.Signals(status - 128).name

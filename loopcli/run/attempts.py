@@ -1,8 +1,8 @@
-"""The retry loop: how each attempt ended becomes a wait, an answer, or the end.
+"""The retry loop: decides after each attempt whether to wait and retry, or to end.
 
-Pure: it reads no clock and starts nothing. Whoever drives it brings the attempt
-and the sleep. Source: gg's model client (schedule, what is retried, the words
-of the messages).
+Pure: it reads no clock and starts no process. The caller supplies the attempt and
+the sleep. Source: gg's model client (the schedule, which failures are retried, the
+wording of the messages).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from loopcli.events import HttpHead, Meta
 from loopcli.status import RunStatus
 from loopcli.wording import counted
 
-# The statuses under which a server says how long to stay away.
+# The statuses whose Retry-After header is used.
 _HEED_RETRY_AFTER = frozenset({429, 503})
 
 
@@ -31,7 +31,7 @@ class AttemptKind(StrEnum):
     UPSTREAM = "upstream"  # an error object in the stream
     CUT = "cut"
     MALFORMED = "malformed"
-    EXITED = "exited"  # the command failed, for a reason that only it knows
+    EXITED = "exited"  # the command failed for a reason of its own
 
 
 _STATUS = {
@@ -45,10 +45,10 @@ _STATUS = {
 
 
 class AttemptOutcome(NamedTuple):
-    """One attempt, over.
+    """The outcome of one attempt.
 
-    ``cause`` says why it failed, ``detail`` what tripped. ``words`` and
-    ``chars`` are what the model wrote. ``exit_status`` is the command's own.
+    ``cause`` says why it failed and ``detail`` what tripped. ``words`` and
+    ``chars`` count what the model wrote. ``exit_status`` is the command's own.
     """
 
     kind: AttemptKind
@@ -64,7 +64,7 @@ class AttemptOutcome(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """How often to ask again, and how long to wait before: seconds, doubled, capped.
+    """How many retries, and how long to wait before each: in seconds, doubled, capped.
 
     >>> [Policy().delay(failures) for failures in range(1, 9)]
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
@@ -75,14 +75,14 @@ class Policy(NamedTuple):
     maximum: float = 60.0
 
     def delay(self, failures: int, head: HttpHead | None = None) -> float:
-        """Return the wait after this many failures; a longer Retry-After goes before it."""
-        # 2.0**1024 is no float; any sane maximum is reached long before.
+        """Return the wait after this many failures; a longer Retry-After overrides it."""
+        # 2.0**1024 overflows a float; any sane maximum is reached long before.
         scheduled = min(self.base * 2.0 ** min(failures - 1, 1000), self.maximum)
         return max(scheduled, _retry_after(head))
 
 
 def _retry_after(head: HttpHead | None) -> float:
-    """Return the seconds that a head asks for; dates and the like are not heeded."""
+    """Return the seconds in a head's Retry-After; dates are ignored."""
     if head is None or head.status not in _HEED_RETRY_AFTER:
         return 0
     text = head.retry_after
@@ -90,7 +90,7 @@ def _retry_after(head: HttpHead | None) -> float:
 
 
 class Discarded(NamedTuple):
-    """What the looping attempts of one turn threw away."""
+    """What the looping attempts of one turn discarded."""
 
     loops: int = 0
     words: int = 0
@@ -105,7 +105,7 @@ class Attempts:
         self.outcomes: list[AttemptOutcome] = []
 
     def take(self, outcome: AttemptOutcome) -> float | None:
-        """Note how an attempt ended; return the seconds until the next, ``None`` if it is over."""
+        """Record an outcome; return the wait in seconds, ``None`` if it was the last."""
         self.outcomes.append(outcome)
         failures = len(self.outcomes)
         if not outcome.retryable or failures > self._policy.retries:
@@ -119,7 +119,7 @@ class Attempts:
 
     @property
     def answered(self) -> bool:
-        """Whether the last attempt brought the reply."""
+        """Whether the last attempt got the reply."""
         return bool(self.outcomes) and self.last.kind is AttemptKind.ANSWERED
 
     @property
@@ -129,13 +129,13 @@ class Attempts:
 
     @property
     def tally(self) -> Discarded:
-        """What the looping attempts threw away."""
+        """What the looping attempts discarded."""
         looped = self.looped
         return Discarded(len(looped), sum(o.words for o in looped), sum(o.chars for o in looped))
 
     @property
     def status(self) -> int:
-        """The exit status, once it is over: one loop outweighs whatever else failed."""
+        """The exit status after the last attempt: a loop outweighs any other failure."""
         if self.answered:
             return 0
         if self.looped:
@@ -151,7 +151,7 @@ class Attempts:
         )
 
     def discarded_line(self, turn: int) -> str:
-        """Return the warning that names what was thrown away before the answer, or nothing."""
+        """Return the warning that names what was discarded before the answer, or nothing."""
         loops, words, chars = self.tally
         if not loops:
             return ""
@@ -163,7 +163,7 @@ class Attempts:
         )
 
     def failure(self, turn: int) -> str:
-        """Return the sentence for a turn that nobody answered."""
+        """Return the message for a turn without an answer."""
         start = f"model turn {turn} — "
         if self.looped:
             loops, _, chars = self.tally
@@ -185,7 +185,7 @@ def ask(
     sleep: Callable[[float], None],
     warn: Callable[[str], None],
 ) -> None:
-    """Make attempts until one is answered or none may follow."""
+    """Make attempts until one is answered or no retry is left."""
     while (seconds := attempts.take(attempt())) is not None:
         warn(attempts.retry_line(seconds))
         sleep(seconds)

@@ -1,12 +1,12 @@
-"""A command in a process group of its own: what it prints, and its certain end.
+"""A command in a process group of its own: reads its output and ends it for certain.
 
 Rules of this file:
 
 - The command has ended when the process that was started has ended *and* its
-  standard output is closed. Something it left behind may hold the pipe open:
+  standard output is closed. A process that it left behind may hold the pipe open:
   then ``kill_after`` seconds of silence end the reading.
-- ``end`` leaves nothing of the process group: SIGTERM, ``kill_after`` seconds,
-  SIGKILL. What moved to a group of its own (``setsid``) is out of reach.
+- ``end`` ends the whole process group: SIGTERM, ``kill_after`` seconds, SIGKILL.
+  A process that moved to another group (``setsid``) is out of reach.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from loopcli.system.stdio import (
     watch_reader,
 )
 
-# How often to look whether a group that was told to end is gone: nobody tells.
-_LOOK_EVERY = 0.02
-# A killed process ends at once, unless the kernel itself is stuck in it, or
-# whoever inherits its orphans never reaps them.
+# In seconds: how often to check whether a signalled group has ended. The system
+# does not report that.
+_CHECK_EVERY = 0.02
+# A killed process ends at once, unless the kernel is stuck in it, or the process
+# that inherits orphans never reaps them.
 _KILLED_SECONDS = 2.0
 
 
@@ -53,7 +54,7 @@ class Child:
         )
         assert self._process.stdout is not None
         self._stdout = self._process.stdout
-        # Whether something that the command started held its output open.
+        # Whether a process that the command started held its output open.
         self.left_open = False
 
     @property
@@ -66,7 +67,7 @@ class Child:
         """Yield what the command prints, until it has ended.
 
         Raises ``TimeLimitError``, ``SignalledError``, and ``ReaderGoneError``
-        when nobody reads the descriptor ``peer`` any more.
+        when the reader of the descriptor ``peer`` has gone.
         """
         fd = self._stdout.fileno()
         poll = select.poll()
@@ -104,11 +105,11 @@ class Child:
         return self._process.poll() is not None
 
     def end(self) -> None:
-        """Leave no process of the group behind; a signal shortens the wait."""
+        """End every process of the group; a signal to us shortens the wait."""
         self._stdout.close()
         group = self._process.pid
         if _signal(group, signal.SIGTERM):
-            # A stopped process would not hear it.
+            # A stopped process would not receive it.
             _signal(group, signal.SIGCONT)
             if not self._gone(group, self._kill_after, patient=False):
                 _signal(group, signal.SIGKILL)
@@ -117,7 +118,7 @@ class Child:
             self._process.wait(_KILLED_SECONDS)
 
     def _gone(self, group: int, seconds: float, *, patient: bool) -> bool:
-        """Wait until the group has no member; impatiently: or a signal came."""
+        """Wait until the group is empty; return early on a signal, unless ``patient``."""
         until = time.monotonic() + seconds
         pause = 0.001
         while True:
@@ -127,15 +128,15 @@ class Child:
             if time.monotonic() >= until or (self._signals.pending and not patient):
                 return False
             time.sleep(pause)
-            pause = min(2 * pause, _LOOK_EVERY)
+            pause = min(2 * pause, _CHECK_EVERY)
 
 
 def _only_zombies(group: int) -> bool:
-    """Tell whether all that is left of a group is dead, and waits for whoever inherited it.
+    """Return whether every process that is left in a group is dead but not reaped.
 
-    In a container that may be nobody, ever. ``False`` where the system does not tell.
+    In many containers orphans are never reaped. ``False`` on systems without /proc.
     """
-    found = False
+    zombies = False
     try:
         for name in filter(str.isdigit, os.listdir("/proc")):
             with suppress(OSError, ValueError):
@@ -145,10 +146,10 @@ def _only_zombies(group: int) -> bool:
                 if int(member) == group:
                     if state not in b"ZX":
                         return False
-                    found = True
+                    zombies = True
     except OSError:
         return False
-    return found
+    return zombies
 
 
 def _signal(group: int, number: int) -> bool:
@@ -157,6 +158,6 @@ def _signal(group: int, number: int) -> bool:
         os.killpg(group, number)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's by now (setuid): not ours to end
+    except PermissionError:  # it belongs to another user (setuid), so it cannot be ended
         return False
     return True

@@ -2,12 +2,12 @@
 
 Rules of this file:
 
-- Who appends holds the file's lock (flock) from reading what came before to
-  its last byte; who reads holds it shared. So the turn that follows is truly
-  the next, and nobody sees half a line.
-- A line is one write. What could not be written whole is taken back.
+- A writer holds the file's lock (flock) from the read of the previous turn to
+  its last byte; a reader holds it shared. So turn numbers are never used twice,
+  and no reader sees half a line.
+- A line is one write. A line that could not be written whole is removed.
 - A last line without its line end is torn (a power cut): the next append
-  begins a new line, and readers skip what is not a JSON object.
+  begins a new line, and readers skip every line that is not a JSON object.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from loopcli.lenient_json import parse
 Record = Mapping[str, Any]
 
 _BLOCK = 64 * 1024
-# Nobody counts further; what is larger is damage, and no float may hold it.
+# A larger count is damage: a float, which other readers use, may not hold it.
 _MOST = 2**53
 
 
 class Previous(NamedTuple):
-    """What a session's last turn was; the defaults: there was none."""
+    """The figures of a session's last turn; the defaults mean that there was no turn."""
 
     turns: int = 0
     consecutive_errors: int = 0
 
 
 class Journal:
-    """A journal to append to. Raises ``OSError`` at once if that will not be possible."""
+    """A journal to append to. Raises ``OSError`` at once if it cannot be opened for that."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        # A pipe or a device can be written to, but has no past.
+        # A pipe or a device can be written, but previous turns cannot be read from it.
         self._regular = stat.S_ISREG(os.fstat(self._fd).st_mode)
 
     def append(self, session: str, make: Callable[[Previous], list[Record]]) -> bool:
-        """Append the records that ``make`` returns for what the session's last turn was.
+        """Append the records that ``make`` returns, given the session's previous turn.
 
-        Returns whether a torn last line had to be closed first.
+        Returns whether the last line was torn and had to be ended first.
         """
         if not self._regular:
             self._write(make(Previous()))
@@ -72,7 +72,7 @@ class Journal:
             line = (b"\n" if torn else b"") + dumps(record) + b"\n"
             torn = False
             written = os.write(self._fd, line)
-            while written < len(line):  # the next write says what is wrong
+            while written < len(line):  # the next write raises the reason
                 written += os.write(self._fd, line[written:])
 
     def _previous(self, session: str, size: int) -> Previous:
@@ -122,7 +122,7 @@ def read(path: str) -> Iterator[Record | Damage]:
 
 
 def loads(line: bytes) -> dict[str, Any] | None:
-    """Return the object that a line holds, if it holds one."""
+    """Return the JSON object on a line, or ``None`` if it holds something else."""
     try:
         record = parse(line)
     except ValueError:
@@ -131,7 +131,7 @@ def loads(line: bytes) -> dict[str, Any] | None:
 
 
 def dumps(record: Record) -> bytes:
-    """Return a record as a line without its end, whatever a provider put into it."""
+    """Return a record as a line without its line end; accepts whatever a provider sent."""
     try:
         return orjson.dumps(record)
     except TypeError:  # an integer beyond 64 bits, a lone surrogate
@@ -141,7 +141,7 @@ def dumps(record: Record) -> bytes:
 
 
 def whole(value: object) -> int:
-    """Return a count that somebody else wrote; what is none counts as 0."""
+    """Return a count from foreign data, or 0 if it is not one."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST:
         return value
     return 0

@@ -1,8 +1,8 @@
-"""What abandoned replies cost, as the provider's generation endpoint tells it.
+"""The price of abandoned replies, from the provider's generation endpoint.
 
-Pure: whoever looks up brings the request, the sleep and the clock. Source: gg,
+Pure: the caller supplies the request, the sleep and the clock. Source: gg,
 "Abandoned replies": the provider knows a price only some seconds after a stream
-was dropped, so 404 means "not yet"; whatever else is not a price is final.
+was closed, so 404 means "not yet"; any other answer without a price is final.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
-# Asked at 0, 2, … 30 seconds: sixteen times.
+# In seconds: requests at 0, 2, … 30, sixteen in all.
 ASK_EVERY = 2.0
 BUDGET = 30.0
 
-# A request's answer: the HTTP status (0 when there was none) and the body.
+# Sends one request and returns the HTTP status (0 if there was no answer) and the body.
 Fetch = Callable[[str], tuple[int, bytes]]
 
 
 class Abandoned(NamedTuple):
-    """A reply that was dropped before its end. Without an id nobody can price it."""
+    """A reply that was stopped before its end. Without a generation id it has no price."""
 
     generation_id: str
     words: int
@@ -30,7 +30,7 @@ class Abandoned(NamedTuple):
 
 
 class Price(NamedTuple):
-    """What a reply cost. Tokens as the provider's own tokenizer counts them."""
+    """The cost of a reply. Tokens are counted by the provider's own tokenizer."""
 
     cost: float
     uncached_input: int
@@ -61,10 +61,10 @@ def look_up(
     sleep: Callable[[float], None],
     clock: Callable[[], float],
 ) -> list[Price | None]:
-    """Return each reply's price, ``None`` for those that cannot be priced.
+    """Return each reply's price, or ``None`` for a reply that cannot be priced.
 
-    Those that are not known yet are asked for again together, so that the
-    whole takes no longer than the last of them.
+    Replies whose price is not known yet share each wait, so that all of them
+    together take no longer than the slowest.
     """
     prices: list[Price | None] = [None] * len(replies)
     waiting = [place for place, reply in enumerate(replies) if reply.generation_id]
@@ -85,7 +85,7 @@ def look_up(
 
 
 def price_of(body: bytes) -> Price | None:
-    """Return the price that a 2xx answer states; ``None`` if it states none."""
+    """Return the price in the body of a 2xx answer, or ``None`` if it has no price."""
     try:
         doc = orjson.loads(body)
     except ValueError:

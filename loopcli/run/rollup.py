@@ -1,7 +1,7 @@
 """Sums over journals: each session's summary, and one figure by model or session.
 
-Source: gg's session summary. Counters that only a harness can know (transpile,
-programFault, sandboxLimit, missingCompletion) are 0 unless a harness wrote them.
+Source: gg's session summary. The counters transpile, programFault, sandboxLimit
+and missingCompletion are 0 unless an agent's harness wrote such records.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COUNTED = ("turn_outcome", "abandoned_replies")
 BY = ("file", "model", "session")
 # What a record that names no session or model is counted under.
 UNNAMED = "-"
-# What is beyond it, or no number at all, is damage and not a cost.
+# A larger cost, or one that is not a number, is damage.
 _MOST = 1e12
 
 
@@ -41,7 +41,7 @@ class SessionSummary:
         self._priced = 0
 
     def add(self, record: Record) -> None:
-        """Count a record of a type that is ``COUNTED``."""
+        """Count a record whose type is in ``COUNTED``."""
         for name, costs in self._costs.items():
             costs.append(_cost(record.get(name)))
         if record["type"] == "abandoned_replies":
@@ -60,7 +60,7 @@ class SessionSummary:
             errors[name] += whole(record.get(name))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the summary; a reply that was never priced is unpriced."""
+        """Return the summary as plain JSON."""
         return {
             "errors": self.errors,
             **{name: math.fsum(costs) for name, costs in self._costs.items()},
@@ -69,7 +69,7 @@ class SessionSummary:
 
 
 class Rollup:
-    """Summaries of all sessions; with ``by``, of each session's share in each group."""
+    """Summaries of all sessions; with ``by``, one for each group within each session."""
 
     def __init__(self, by: str | None = None) -> None:
         self._by = by
@@ -77,7 +77,7 @@ class Rollup:
         self._models: dict[tuple[str, str], dict[str, None]] = {}
 
     def add(self, record: Record, file: str) -> None:
-        """Count a record of a file; those of other types change nothing."""
+        """Count a record of a file; ignore records of other types."""
         if record.get("type") not in COUNTED:
             return
         session = _name(record, "session")
@@ -96,9 +96,8 @@ class Rollup:
     def sums(self, field: str) -> list[tuple[str, float]]:
         """Return the sum of a field for each group, the largest first.
 
-        ``field`` is a path as gg's query language has it
-        (``summary.errors.loopAbortChars``). Raises ``ConfigError`` if there is
-        no such field.
+        ``field`` is a path in gg's notation (``summary.errors.loopAbortChars``).
+        Raises ``ConfigError`` for an unknown field.
         """
         known = fields()
         if field not in known:
@@ -111,18 +110,18 @@ class Rollup:
 
 
 def fields() -> list[str]:
-    """Return the paths of every figure of a summary."""
+    """Return the path of every figure of a summary."""
     return list(_flat(SessionSummary().to_json()))
 
 
 def _flat(summary: Mapping[str, Any]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    flat: dict[str, float] = {}
     for name, value in summary.items():
         if isinstance(value, dict):
-            found |= {f"summary.{name}.{inner}": figure for inner, figure in value.items()}
+            flat |= {f"summary.{name}.{inner}": figure for inner, figure in value.items()}
         else:
-            found[f"summary.{name}"] = value
-    return found
+            flat[f"summary.{name}"] = value
+    return flat
 
 
 def _sum(values: list[float]) -> float:
@@ -130,7 +129,7 @@ def _sum(values: list[float]) -> float:
 
 
 def _cost(value: object) -> float:
-    """Return a cost that somebody else wrote; what is none counts as 0."""
+    """Return a cost from foreign data, or 0 if it is not one."""
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MOST:
         return value
     return 0.0

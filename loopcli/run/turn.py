@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from loopcli.output.console import Console
 from loopcli.run import turn_records
 from loopcli.run.attempt import AttemptRunner, StartError
 from loopcli.run.attempts import Attempts, ask
@@ -18,18 +19,11 @@ from loopcli.system.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, 
 from loopcli.wording import counted
 
 
-class Console(Protocol):
-    """Whoever tells the user."""
-
-    def say(self, message: str) -> None:
-        """Say something."""
-
-    def warn(self, message: str) -> None:
-        """Say what is worth knowing."""
-
-
 class TurnLabel(NamedTuple):
-    """Which turn it is; ``number`` 0 is the one after the last in the journal."""
+    """Names the turn in messages and in the journal.
+
+    ``number`` 0 stands for the turn after the session's last one in the journal.
+    """
 
     session: str = ""
     model: str = ""
@@ -38,23 +32,23 @@ class TurnLabel(NamedTuple):
 
 
 class TurnRunner:
-    """Takes one turn; ``run`` returns the exit status."""
+    """Runs one turn; ``run`` returns the exit status."""
 
     def __init__(
         self,
         attempts: Attempts,
-        launch: AttemptRunner,
-        whose: TurnLabel,
-        teller: Console,
+        runner: AttemptRunner,
+        label: TurnLabel,
+        console: Console,
         *,
         journal: Journal | None = None,
         fetch: Fetch | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._attempts = attempts
-        self._launch = launch
-        self._whose = whose
-        self._teller = teller
+        self._runner = runner
+        self._label = label
+        self._console = console
         self._journal = journal
         self._fetch = fetch
         self._now = now
@@ -65,7 +59,7 @@ class TurnRunner:
         """Make the attempts, print the answer, write the record; may die by a signal."""
         try:
             with signals:
-                ask(self._attempts, self._launch.attempt, signals.sleep, self._teller.warn)
+                ask(self._attempts, self._runner.attempt, signals.sleep, self._console.warning)
         except SignalledError as error:
             self._signalled = error.number
         except ReaderGoneError:
@@ -77,7 +71,7 @@ class TurnRunner:
         interrupted = bool(self._signalled or self._failure)
         try:
             self._print()
-            # A command that never ran was no turn.
+            # If the command never ran, there was no turn.
             if self._attempts.outcomes or self._signalled:
                 self._account(self._record(interrupted=interrupted))
         except KeyboardInterrupt:
@@ -88,11 +82,11 @@ class TurnRunner:
 
     def _fail(self, message: str, status: int = RunStatus.FAILED) -> None:
         self._failure = status
-        self._teller.say(message)
+        self._console.line(message)
 
     def _print(self) -> None:
         """Print the answer, if there is one, and close standard output."""
-        output = self._launch.output
+        output = self._runner.output
         try:
             if self._attempts.answered and not self._signalled:
                 output.release()
@@ -102,25 +96,25 @@ class TurnRunner:
         except OutputError as error:
             self._fail(f"<stdout>: {error}")
         except OSError as error:
-            if not self._failure:  # else it has been told already
+            if not self._failure:  # otherwise it has been reported already
                 self._fail(f"<stdout>: {error.strerror}")
 
     def _record(self, *, interrupted: bool) -> Turn:
-        attempts, whose = self._attempts, self._whose
-        # An attempt that failed early may not have come to say whose it was.
-        streamed = [o.meta.model for o in attempts.outcomes if o.meta.model]
+        attempts, label = self._attempts, self._label
+        # An attempt that failed early may have ended before the stream named its model.
+        models = [outcome.meta.model for outcome in attempts.outcomes if outcome.meta.model]
         turn = Turn(
-            attempts,
-            whose.number or 1,
-            whose.session,
-            whose.model or (streamed[-1] if streamed else ""),
-            self._now(),
-            interrupted,
+            attempts=attempts,
+            number=label.number or 1,
+            session=label.session,
+            model=label.model or (models[-1] if models else ""),
+            at=self._now(),
+            interrupted=interrupted,
         )
 
         def make(previous: Previous) -> list[Record]:
             nonlocal turn
-            turn = turn._replace(number=whose.number or previous.turns + 1)
+            turn = turn._replace(number=label.number or previous.turns + 1)
             return turn_records.of_turn(turn, previous)
 
         self._append(make)
@@ -131,40 +125,40 @@ class TurnRunner:
             return
         path = self._journal.path
         try:
-            if self._journal.append(self._whose.session, make):
-                self._teller.warn(f"{path}: the last line was torn; it does not count")
+            if self._journal.append(self._label.session, make):
+                self._console.warning(f"{path}: the last line was torn; it does not count")
         except OSError as error:
-            self._fail(f"{path}: this turn is not in it: {error.strerror}")
+            self._fail(f"{path}: cannot record this turn: {error.strerror}")
 
     def _account(self, turn: Turn) -> None:
-        """Tell what was thrown away and what it cost."""
+        """Report what was discarded and what it cost."""
         attempts = self._attempts
         if not turn.interrupted:
             line = attempts.discarded_line(turn.number)
             if not attempts.answered:
                 last = attempts.last
                 if attempts.looped and last not in attempts.looped:
-                    self._teller.say(f"the last attempt failed: {last.cause}")
-                self._teller.say(attempts.failure(turn.number))
+                    self._console.line(f"the last attempt failed: {last.cause}")
+                self._console.line(attempts.failure(turn.number))
             elif line:
-                self._teller.warn(line)
+                self._console.warning(line)
         if self._fetch is None or not attempts.looped or self._signalled:
             return
         replies = [
-            Abandoned(o.meta.generation_id, o.words, o.chars, self._whose.model or o.meta.model)
+            Abandoned(o.meta.generation_id, o.words, o.chars, self._label.model or o.meta.model)
             for o in attempts.looped
         ]
         prices = look_up(replies, self._fetch, time.sleep, time.monotonic)
-        record = turn_records.of_prices(turn, zip(replies, prices, strict=True), self._whose.agent)
+        record = turn_records.of_prices(turn, zip(replies, prices, strict=True), self._label.agent)
         self._append(lambda _: [record])
-        self._tell_price(len(replies), record["loopAbortUnpriced"], record["totalCost"])
+        self._report_price(len(replies), record["loopAbortUnpriced"], record["totalCost"])
 
-    def _tell_price(self, discarded: int, unpriced: int, cost: float) -> None:
-        told = f"loop detection: {counted(discarded, 'discarded response')} "
+    def _report_price(self, discarded: int, unpriced: int, cost: float) -> None:
+        line = f"loop detection: {counted(discarded, 'discarded response')} "
         if unpriced == discarded:
-            # A sum of no prices would read as if they had been free.
-            told += "could not be priced"
+            # A sum of no prices would read as if the replies had been free.
+            line += "could not be priced"
         else:
-            told += f"cost {cost:.6g}"
-            told += f"; {unpriced} of them could not be priced" if unpriced else ""
-        self._teller.say(told)
+            line += f"cost {cost:.6g}"
+            line += f"; {unpriced} of them could not be priced" if unpriced else ""
+        self._console.line(line)

@@ -1,7 +1,7 @@
-"""What is written of a turn: the records of the journal, as plain objects.
+"""The journal's records of a turn, as plain objects.
 
 Source: gg's ``turn_outcome`` event and its session record. ``session``,
-``model`` and ``at`` are ours: whose turn it was, and when it ended.
+``model`` and ``at`` (when the turn ended) are our additions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from loopcli.run.attempts import AttemptKind, Attempts
 from loopcli.run.journal import Previous, Record
 from loopcli.run.price import Abandoned, Price
 
-# Every failure is the model request's; the type says which.
+# Every failure is a failure of the model request; the type says which one.
 ERROR_KIND = "model_api"
 _ERROR_TYPES = {
     AttemptKind.STALLED: "model_stream_stalled",
@@ -30,7 +30,10 @@ LOOP_TYPE = "model_response_loop"
 
 
 class Turn(NamedTuple):
-    """One turn, over. ``number`` is its place in the session, ``at`` when it ended, in seconds."""
+    """One finished turn.
+
+    ``number`` is its place in the session; ``at`` is when it ended, in seconds since 1970.
+    """
 
     attempts: Attempts
     number: int
@@ -41,7 +44,7 @@ class Turn(NamedTuple):
 
     @property
     def label(self) -> dict[str, Any]:
-        """What every record of the turn carries."""
+        """The members that every record of the turn has."""
         named = {"session": self.session, "model": self.model}
         when = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds")
         return {key: value for key, value in named.items() if value} | {"at": when}
@@ -59,7 +62,7 @@ def _outcome(turn: Turn, previous: Previous) -> dict[str, Any]:
     record: dict[str, Any] = {"type": "turn_outcome", "outcome": "progressed"}
     consecutive = 0
     if turn.interrupted:
-        # Nobody's error: the count of errors goes on as if the turn had not been.
+        # Not an error of the model: the count of errors continues past this turn.
         record["outcome"] = "fatal"
         record["errorType"] = "interrupted"
         consecutive = previous.consecutive_errors
@@ -78,18 +81,18 @@ def _outcome(turn: Turn, previous: Previous) -> dict[str, Any]:
 
 
 def _reply(chars: int, usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the size of the answer, and its cost where the provider told it."""
-    # The chat API's word for it, or that of Anthropic's and the Responses API.
+    """Return the size of the answer, and its cost if the provider sent it."""
+    # The chat API's word, or the word of Anthropic's and of the Responses API.
     kind = "completion" if "completion_tokens" in usage else "output"
     details = usage.get(f"{kind}_tokens_details")
     reasoning = details.get("reasoning_tokens") if isinstance(details, Mapping) else 0
     output = max(0, _count(usage.get(f"{kind}_tokens")) - _count(reasoning))
     cost = usage.get("cost")
     sizes = {"responseChars": chars, "responseOutputTokens": output}
-    told: dict[str, Any] = {key: value for key, value in sizes.items() if value}
+    reply: dict[str, Any] = {key: value for key, value in sizes.items() if value}
     if isinstance(cost, int | float) and not isinstance(cost, bool):
-        told |= {"totalCost": cost, "workCost": cost}
-    return told
+        reply |= {"totalCost": cost, "workCost": cost}
+    return reply
 
 
 def _count(value: object) -> int:
@@ -112,7 +115,10 @@ def _response_loop(turn: Turn) -> dict[str, Any]:
 def of_prices(
     turn: Turn, priced: Iterable[tuple[Abandoned, Price | None]], agent: str
 ) -> dict[str, Any]:
-    """Return the record of what a turn's abandoned replies cost: total, never work."""
+    """Return the record of what a turn's abandoned replies cost.
+
+    Their cost counts as total cost and never as work cost.
+    """
     pairs = list(priced)
     costs = [price.cost for _, price in pairs if price]
     replies = [

@@ -1,8 +1,8 @@
-"""Signals that wait their turn, so that a child is never left behind.
+"""Deferred signals, so that a child process is never left behind.
 
-A handler that raises may raise anywhere, between the start of a child and the
-assignment that remembers it, too. Here a signal only wakes whoever waits on
-``fd``; ``check`` raises where it is safe to.
+A handler that raises may raise anywhere, even between the start of a child and
+the assignment that remembers it. Here a signal only wakes a poll on ``fd``, and
+``check`` raises where that is safe.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from loopcli.system.stdio import poll_time
 
-# What ends a process from outside, and the end of a child.
+# The signals that ask a process to end.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -29,7 +29,7 @@ class SignalledError(Exception):
 
 
 class Signals:
-    """While entered, signals wake whoever polls ``fd``. Main thread only."""
+    """While entered, signals wake a poll on ``fd``. Main thread only."""
 
     def __init__(self) -> None:
         self._pending = 0
@@ -43,7 +43,7 @@ class Signals:
         os.set_blocking(self._write_end, False)
         signal.set_wakeup_fd(self._write_end, warn_on_full_buffer=False)
         for number in _ENDING:
-            # Who starts us with a signal ignored (nohup) wants it ignored.
+            # A parent that started us with a signal ignored (nohup) wants it ignored.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._take)
         # Also undoes an inherited SIG_IGN, under which a child's status is lost.
@@ -66,11 +66,11 @@ class Signals:
 
     @property
     def pending(self) -> int:
-        """The signal that came and has not been raised yet; 0 for none."""
+        """The signal that arrived and has not been raised yet; 0 if there is none."""
         return self._pending
 
     def drain(self) -> None:
-        """Forget the wake-ups, so that the next poll waits again."""
+        """Discard the wake-ups, so that the next poll waits again."""
         try:
             while os.read(self.fd, 4096):
                 pass
@@ -78,13 +78,13 @@ class Signals:
             pass
 
     def check(self) -> None:
-        """Raise ``SignalledError`` if a signal came, once for each."""
+        """Raise ``SignalledError`` if a signal arrived; each signal raises once."""
         number, self._pending = self._pending, 0
         if number:
             raise SignalledError(number)
 
     def sleep(self, seconds: float) -> None:
-        """Sleep, but not through a signal."""
+        """Sleep for ``seconds``. Raises ``SignalledError`` as soon as a signal arrives."""
         poll = select.poll()
         poll.register(self.fd, select.POLLIN)
         until = time.monotonic() + seconds

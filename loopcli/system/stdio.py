@@ -18,19 +18,19 @@ SIGINT, SIGPIPE = 2, 13
 # and larger pieces make the batch path's fixed costs vanish.
 READ_SIZE = 256 * 1024
 
-# poll() takes milliseconds as a C int; whoever waits longer asks again.
+# poll() takes milliseconds as a C int; a longer wait polls again.
 _LONGEST_POLL = 2**31 - 1
 
 _HUNG_UP = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
-# A reply is rarely longer; what is goes to a temporary file.
+# Few replies are longer; a longer one goes to a temporary file.
 _HELD_IN_MEMORY = 8 * 1024 * 1024
 _BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 class TimeLimitError(Exception):
-    """An idle or total limit passed; the message is for the user."""
+    """An idle or total time limit passed. The message is for the user."""
 
 
 class IdleError(TimeLimitError):
@@ -42,13 +42,13 @@ class ReaderGoneError(Exception):
 
 
 class OutputError(Exception):
-    """Standard output cannot be written; the message says why."""
+    """Standard output cannot be written. The message gives the reason."""
 
 
 class Limits:
-    """How long to wait: ``idle`` from the last ``touch``, ``total`` from the start.
+    """Two time limits: ``idle`` counts from the last ``touch``, ``total`` from the start.
 
-    Both in seconds, 0 for none.
+    Both are in seconds; 0 means no limit.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Limits:
         self._started = self._touched = clock()
 
     def touch(self) -> None:
-        """Start the idle clock anew."""
+        """Restart the idle clock."""
         self._touched = self._clock()
 
     def wait(self) -> float | None:
-        """Return for how many milliseconds poll() may wait; ``None`` is for ever."""
+        """Return how many milliseconds poll() may wait; ``None`` means without limit."""
         now = self._clock()
         left = []
         if self._total:
@@ -76,7 +76,7 @@ class Limits:
     def check(self) -> None:
         """Raise ``TimeLimitError`` once a limit has passed."""
         now = self._clock()
-        # Both at once: the total limit is the one to name.
+        # If both passed, report the total limit.
         if self._total and now >= self._started + self._total:
             raise TimeLimitError(f"no end after {self._total:g} s (--timeout)")
         if self._idle and now >= self._touched + self._idle:
@@ -84,7 +84,7 @@ class Limits:
 
 
 def poll_time(seconds: float) -> float:
-    """Return ``seconds`` as poll() takes them, rounded up so that the time has then passed."""
+    """Return seconds in poll()'s milliseconds, rounded up so that it never returns early."""
     return min(max(0.0, seconds) * 1000 + 1, _LONGEST_POLL)
 
 
@@ -120,13 +120,13 @@ class Source:
 
 
 def watch_reader(poll: select.poll, output: int) -> None:
-    """Have ``poll`` tell when nobody reads ``output`` any more, if that is a pipe."""
+    """Have ``poll`` report when the reader of ``output`` has gone, if that is a pipe."""
     if _is_pipe(output):
         poll.register(output, 0)
 
 
 def reader_gone(ready: dict[int, int], output: int) -> bool:
-    """Return whether poll() said that nobody reads ``output`` any more."""
+    """Return whether poll() reported that the reader of ``output`` has gone."""
     return bool(ready.get(output, 0) & _HUNG_UP)
 
 
@@ -138,15 +138,15 @@ def _is_pipe(fd: int) -> bool:
 
 
 def descriptor(path: str) -> int | None:
-    """Return the number of the descriptor that a path is, if it is one that is open already.
+    """Return the descriptor that ``path`` names (``/dev/fd/3``), or ``None`` for other paths.
 
     >>> descriptor("/dev/fd/3"), descriptor("/dev/stderr"), descriptor("/dev/null")
     (3, 2, None)
     """
-    found = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d{1,9})|/dev/(stdout)|/dev/(stderr)", path)
-    if not found:
+    match = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d{1,9})|/dev/(stdout)|/dev/(stderr)", path)
+    if not match:
         return None
-    return int(found[1]) if found[1] else 1 if found[2] else 2
+    return int(match[1]) if match[1] else 1 if match[2] else 2
 
 
 def refuse_standard(path: str) -> None:
@@ -159,8 +159,8 @@ def refuse_standard(path: str) -> None:
 def open_report(path: str) -> IO[bytes]:
     """Open a report for writing. Raises ``OSError``.
 
-    A descriptor that is open already (``/dev/fd/3``) is used as it is, for
-    opening it again would truncate the file behind it.
+    A path that names an open descriptor (``/dev/fd/3``) is not opened again:
+    that would truncate the file behind it.
     """
     fd = descriptor(path)
     if fd is not None:
@@ -173,14 +173,14 @@ def write_all(fd: int, data: bytes) -> None:
     """Write every byte now.
 
     Raises ``ReaderGoneError`` if the other end was closed, ``OutputError`` for
-    any other trouble.
+    any other failure.
     """
     view = memoryview(data)
     while view:
         try:
             view = view[os.write(fd, view) :]
         except BlockingIOError:
-            # Somebody who shares the descriptor made it non-blocking.
+            # Another process that shares the descriptor made it non-blocking.
             select.select([], [fd], [])
         except BrokenPipeError as error:
             raise ReaderGoneError from error
@@ -189,7 +189,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 class Output:
-    """Standard output: at once, or held until the reply has ended clean."""
+    """Standard output: written at once, or held until the reply has ended clean."""
 
     def __init__(self, fd: int, *, hold: bool) -> None:
         self._fd = fd
@@ -225,29 +225,29 @@ class Output:
                 self.write(data)
 
     def drop(self) -> None:
-        """Forget what is held."""
+        """Discard what is held."""
         if self._held is not None:
             self._held.close()
             self._held = None
 
     def close(self) -> None:
-        """Drop what is held and close; here some file systems say that writing failed."""
+        """Discard what is held and close; some file systems report failed writes only here."""
         self.drop()
         os.close(self._fd)
 
 
 def _spool() -> IO[bytes]:
-    # Here and not above: only who holds pays for the import.
+    # Imported here because only --hold and `run` need it.
     from tempfile import SpooledTemporaryFile
 
     return SpooledTemporaryFile(_HELD_IN_MEMORY)
 
 
 def keep_input(fd: int) -> IO[bytes]:
-    """Read a descriptor to its end into a file that can be read again and again.
+    """Copy a descriptor to its end into a file that can be read several times.
 
-    A terminal is not read: it has no end, and nobody who runs in the background
-    may read it. Raises ``OSError``.
+    A terminal is not read: it has no end, and a process in the background must
+    not read it. Raises ``OSError``.
     """
     from tempfile import TemporaryFile
 
@@ -258,7 +258,7 @@ def keep_input(fd: int) -> IO[bytes]:
         while data := os.read(fd, READ_SIZE):
             kept.write(data)
     except OSError as error:
-        if error.errno == errno.EBADF:  # closed: there is nothing to read
+        if error.errno == errno.EBADF:  # closed: treat it as empty
             return open(os.devnull, "rb")
         raise OSError(error.errno, error.strerror, "standard input") from error
     kept.flush()

@@ -1,12 +1,12 @@
-"""Writes a file that somebody keeps: a baseline, a report for continuous integration.
+"""Writes a file that the user keeps: a baseline, a report for continuous integration.
 
 Rules of this file:
 
-- What is there stays until the new file is whole: that is written beside it, and
-  takes its name at the end. Its mode stays, and a symbolic link stays one.
-- What is no regular file (a FIFO, a device) and what is open already
-  (``/dev/fd/3``) cannot be replaced: it is written into.
-- Whatever goes wrong names the file that the user named.
+- The old file stays until the new one is whole: the new one is written beside it
+  and takes its name at the end. The mode stays, and a symbolic link stays a link.
+- A FIFO, a device and an open descriptor (``/dev/fd/3``) cannot be replaced: the
+  data is written into them.
+- Every error names the file that the user named.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from loopcli.system.stdio import (
 
 
 def replaces(path: str) -> bool:
-    """Return whether writing to ``path`` makes a file, or puts another in the place of one."""
-    # Only a folder's name ends like that; to open it says so.
+    """Return whether writing to ``path`` creates a regular file or replaces one."""
+    # Only a folder's name ends like that; opening it fails with the right message.
     if descriptor(path) is not None or path.endswith(os.sep):
         return False
     try:
@@ -38,14 +38,17 @@ def replaces(path: str) -> bool:
 
 
 def refuse_unwritable(path: str) -> None:
-    """Raise ``OSError`` if what stands at ``path`` is not to be written to."""
-    # A rename asks the folder for permission, and never the file.
+    """Raise ``OSError`` if the file at ``path`` is not writable."""
+    # A rename checks the permission of the folder and never that of the file.
     if replaces(path) and os.path.exists(path) and not os.access(path, os.W_OK):
         raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
 def write(path: str, data: bytes) -> None:
-    """Write ``data`` to ``path``, and a regular file whole or not at all; raises ``OSError``."""
+    """Write ``data`` to ``path``; a regular file is replaced whole or not at all.
+
+    Raises ``OSError``.
+    """
     try:
         refuse_unwritable(path)
         if replaces(path):
@@ -62,26 +65,26 @@ def write(path: str, data: bytes) -> None:
 
 def _replace(path: str, data: bytes) -> None:
     refuse_standard(path)
-    # Short and never the same: the file's own name may have no room for more.
+    # A short name, because the file's own may be as long as the system allows.
     beside = os.path.join(os.path.dirname(path), f".loopcheck.{os.urandom(6).hex()}.tmp")
     file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         try:
-            _resemble(file, path)
+            _copy_owner_and_mode(file, path)
             write_all(file, data)
         finally:
             os.close(file)
         os.replace(beside, path)
-    except BaseException:  # a Ctrl-C, too
+    except BaseException:  # Ctrl-C as well
         with suppress(FileNotFoundError):
             os.unlink(beside)
         raise
 
 
-def _resemble(file: int, path: str) -> None:
-    """Give a new file the owner and the mode of the one that it is to replace."""
+def _copy_owner_and_mode(file: int, path: str) -> None:
+    """Give a new file the owner and the mode of the file that it will replace."""
     with suppress(FileNotFoundError):
         old = os.stat(path)
-        with suppress(PermissionError):  # only root may give files away
+        with suppress(PermissionError):  # only root may change an owner
             os.fchown(file, old.st_uid, old.st_gid)
         os.fchmod(file, stat.S_IMODE(old.st_mode))

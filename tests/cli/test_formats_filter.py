@@ -139,7 +139,7 @@ def test_a_trip_event_is_for_event_streams() -> None:
     data = written("ollama", content=LOOP)
     status, out, err = loopcheck(data, "--trip-event")
     assert (status, data.startswith(out)) == (3, True)
-    assert "--trip-event adds nothing to what is not SSE" in err
+    assert "--trip-event has no effect: the stream is not SSE" in err
     status, out, _ = loopcheck(written("anthropic", content=LOOP), "--trip-event")
     assert (status, out.endswith(b"data: [DONE]\n\n")) == (3, True)
 

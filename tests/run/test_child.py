@@ -99,7 +99,7 @@ CASES = {
         "while :; do echo x; sleep 0.05; done", ["--timeout", "0.4"], 124, "", "no end after 0.4 s"
     ),
     "leaves a child that holds the pipe": Case(
-        "bear sleep 60; echo hello", [], 0, "hello\n", "held open"
+        "bear sleep 60; echo hello", [], 0, "hello\n", "held its output open"
     ),
     "leaves a child that writes on": Case(
         "bear bash -c 'for i in 1 2 3; do sleep 0.15; echo $i; done'; exit 0",

@@ -149,7 +149,7 @@ def test_a_torn_last_line_is_reported_and_skipped(path: Path) -> None:
     first, second, third = records(path)
     assert (first["turns"], second, third["turns"]) == (4, Damage(2, torn=False), 5)
     read = loopcheck("journal", path)
-    assert read.stderr == f"loopcheck: warning: {path}: line 2 is no record; it is skipped\n"
+    assert read.stderr == f"loopcheck: warning: {path}: line 2 is not a record; it is skipped\n"
     assert json.loads(read.stdout)["errors"]["turns"] == 2
 
 
@@ -179,7 +179,7 @@ def test_what_does_not_fit_is_taken_back(path: Path) -> None:
 def test_a_reply_is_printed_even_if_the_journal_is_full() -> None:
     done = loopcheck("run", "--journal", "/dev/full", "--", "echo", "hello")
     assert (done.returncode, done.stdout) == (125, "hello\n")
-    assert "/dev/full: this turn is not in it: No space left" in done.stderr
+    assert "/dev/full: cannot record this turn: No space left" in done.stderr
 
 
 def test_a_pipe_is_a_journal_without_a_past(path: Path) -> None:
@@ -336,6 +336,6 @@ def test_standard_output_that_fails(book: Path) -> None:
 def test_damage_is_skipped(path: Path) -> None:
     path.write_bytes(b'\xff\n[1]\n"x"\n\n{"type":"turn_outcome","turns":"many","loopAborts":-3}\n')
     done = loopcheck("journal", path)
-    assert done.stderr.count("is no record") == 3
+    assert done.stderr.count("is not a record") == 3
     errors = json.loads(done.stdout)["errors"]
     assert (errors["turns"], errors["loopAborts"]) == (1, 0)

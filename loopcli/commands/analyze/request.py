@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from loopcli.analyze.survey import Survey
 from loopcli.analyze.tasks import Plan
 from loopcli.commands.printing import printed
-from loopcli.output.console import Lines
+from loopcli.output.console import Console
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import Trouble
 from loopcli.rules.table import Configs
@@ -70,7 +70,7 @@ class Messages:
         """Write a line."""
         if self._bar is not None:
             self._bar.clear()
-        Lines(sys.stderr).say(message)
+        Console(sys.stderr).line(message)
 
     def trouble(self, trouble: Trouble) -> None:
         """Tell what could not be read."""
