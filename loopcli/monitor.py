@@ -151,7 +151,7 @@ class StreamMonitor:
     @property
     def state(self) -> StreamState:
         """What the stream said about itself so far."""
-        return self._watch.story
+        return self._watch.state
 
     def feed(self, data: bytes) -> Verdict | None:
         """Judge the next bytes; return the verdict from the moment a rule fires on."""

@@ -1,4 +1,4 @@
-"""A reader and a detector as one: bytes in, events and rulings out."""
+"""A reader and a detector as one: bytes in, events and verdicts out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PlacedVerdict(NamedTuple):
 
 
 class StreamState:
-    """What a stream has told of itself so far."""
+    """What a stream has said so far: its id, its usage, its endings, its errors."""
 
     def __init__(self) -> None:
         self.format = ""
@@ -77,7 +77,7 @@ class StreamState:
         return next((r for r in self.finishes.values() if r.lower() in FAILED), "")
 
     def note(self, event: Event) -> None:
-        """Remember what an event says of the stream."""
+        """Update the state with an event."""
         match event:
             case Meta():
                 self.meta = event
@@ -124,9 +124,9 @@ class Watch:
     def __init__(self, reader: Reader, detector: Detector) -> None:
         self._reader = reader
         self.detector = detector
-        self._overflow_told = False
-        self.story = StreamState()
-        self.story.format, self.story.framing = reader.name, reader.framing
+        self._overflow_reported = False
+        self.state = StreamState()
+        self.state.format, self.state.framing = reader.name, reader.framing
 
     @property
     def progress(self) -> int:
@@ -134,7 +134,7 @@ class Watch:
         return self._reader.progress
 
     def feed(self, data: bytes) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
-        """Yield each event that ``data`` completes, with the rulings on it."""
+        """Yield each event that ``data`` completes, with the verdicts on it."""
         return self._judge(self._reader.feed(data))
 
     def close(self) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
@@ -142,21 +142,21 @@ class Watch:
         return self._judge(self._reader.close())
 
     def _judge(self, events: list[Event]) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
-        self.story.format, self.story.framing = self._reader.name, self._reader.framing
+        self.state.format, self.state.framing = self._reader.name, self._reader.framing
         for event in events:
-            self.story.note(event)
+            self.state.note(event)
             if not isinstance(event, Text):
                 self.detector.update(event)
                 yield event, [self._served(event)] if isinstance(event, ServerLoop) else []
                 continue
             verdicts = self.detector.update(event)
             yield event, [PlacedVerdict(v, event.marks.byte_after(v.offset)) for v in verdicts]
-            if self.detector.overflowed and not self._overflow_told:
-                self._overflow_told = True
+            if self.detector.overflowed and not self._overflow_reported:
+                self._overflow_reported = True
                 yield Note("the stream has too many choices or blocks; the rest go unjudged"), []
 
     def _served(self, event: ServerLoop) -> PlacedVerdict:
-        """Return the server's verdict as one of ours; it says nothing of words and gauges."""
+        """Return the verdict of a server that ended the reply itself; it has no gauge."""
         lane = Lane(choice=event.choice)
         words, chars = self.detector.totals(lane.channel, lane.choice)
         message = f"the server ended the reply as a repetition: {event.sign}"

@@ -70,7 +70,7 @@ class Filter:
             self._copy()
         except TimeLimitError as limit:
             # After the end mark this is no failure: a server may keep the connection open.
-            if not self._watch.story.done:
+            if not self._watch.state.done:
                 self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
                 self._problem(str(limit), kind="time-limit")
         except ReaderGoneError:
@@ -163,7 +163,7 @@ class Filter:
     def _trip_event(self, verdict: Verdict) -> None:
         if not self._settings.trip_event:
             return
-        if self._watch.story.framing != "sse":
+        if self._watch.state.framing != "sse":
             self._warn("--trip-event has no effect: the stream is not SSE")
             return
         error = {
@@ -177,14 +177,14 @@ class Filter:
         self._output.write(b"\n\ndata: [DONE]\n\n")
 
     def _check_end(self) -> None:
-        story = self._watch.story
+        state = self._watch.state
         if not self._judging:
             return
-        if story.end() is End.FAILED and story.error is None:
+        if state.end() is End.FAILED and state.error is None:
             # There is no error object: the finish_reason is the error.
             self._statuses.append(Status.UPSTREAM)
-            self._problem(f"upstream error: the reply ended as {story.failure}", kind="upstream")
-        elif story.end() is End.CUT:
+            self._problem(f"upstream error: the reply ended as {state.failure}", kind="upstream")
+        elif state.end() is End.CUT:
             message = "the stream was cut: it ended without a finish_reason or [DONE]"
             if self._settings.strict:
                 self._statuses.append(Status.MALFORMED)
@@ -213,7 +213,7 @@ class Filter:
 
     def _summary(self, signalled: int) -> Summary:
         words, chars = self._watch.detector.totals()
-        end = End.TRIPPED if self._verdict else self._end or self._watch.story.end()
+        end = End.TRIPPED if self._verdict else self._end or self._watch.state.end()
         peaks = {name: peak for name, (_, _, peak) in self._watch.detector.gauges().items()}
         return Summary(
             status=from_signal(signalled) if signalled else worst(self._statuses),
@@ -223,7 +223,7 @@ class Filter:
             bytes_in=self._read,
             bytes_out=self._output.written,
             peaks=peaks,
-            story=self._watch.story,
+            state=self._watch.state,
         )
 
     def _stop(self, end: End, status: Status) -> None:

@@ -19,7 +19,7 @@ class Summary(NamedTuple):
     bytes_in: int
     bytes_out: int
     peaks: dict[str, Peak]  # for each rule, with the ceiling of that stretch
-    story: StreamState
+    state: StreamState
 
 
 class Renderer(Protocol):

@@ -63,13 +63,13 @@ class JsonLinesRenderer:
 
     def end(self, summary: Summary) -> None:
         """Write the totals."""
-        story = summary.story
+        state = summary.state
         self._write(
             {
                 "type": "end",
                 "status": int(summary.status),
                 "end": summary.end,
-                "format": story.format,
+                "format": state.format,
                 "words": summary.words,
                 "chars": summary.chars,
                 "bytes_in": summary.bytes_in,
@@ -84,11 +84,11 @@ class JsonLinesRenderer:
                     }
                     for name, peak in summary.peaks.items()
                 },
-                "finish_reason": story.finish_reason,
-                "usage": story.usage and story.usage.counts,
-                "generation_id": story.meta.generation_id or None,
-                "model": story.meta.model or None,
-                "provider": story.meta.provider or None,
+                "finish_reason": state.finish_reason,
+                "usage": state.usage and state.usage.counts,
+                "generation_id": state.meta.generation_id or None,
+                "model": state.meta.model or None,
+                "provider": state.meta.provider or None,
             }
         )
 

@@ -140,24 +140,24 @@ class AttemptRunner:
         limit: TimeLimitError | None,
         child: Child,
     ) -> AttemptOutcome:
-        story = watch.story
+        state = watch.state
         outcome = AttemptOutcome(
             AttemptKind.ANSWERED,
             words=watch.detector.totals(Channel.CONTENT)[0],
             chars=self._chars,
-            head=story.head,
-            meta=story.meta,
-            usage=story.usage.counts if story.usage else {},
+            head=state.head,
+            meta=state.meta,
+            usage=state.usage.counts if state.usage else {},
         )
         if tripped is not None:
             return _looped(outcome, watch, tripped)
-        failed = self._stream_failure(story)
+        failed = self._stream_failure(state)
         if limit is not None:
             # A server may keep the connection open after its end mark.
-            if not story.done:
-                failed = failed or _limit_failure(limit, story, self._settings)
+            if not state.done:
+                failed = failed or _limit_failure(limit, state, self._settings)
         else:
-            failed = failed or _command_failure(story, child.status)
+            failed = failed or _command_failure(state, child.status)
         if not failed:
             return outcome
         kind, cause, retryable = failed
@@ -169,22 +169,22 @@ class AttemptRunner:
         status = child.status if kind is AttemptKind.EXITED else 0
         return outcome._replace(kind=kind, cause=cause, retryable=retryable, exit_status=status)
 
-    def _stream_failure(self, story: StreamState) -> _Failure | None:
+    def _stream_failure(self, state: StreamState) -> _Failure | None:
         """Return how the stream failed and whether a retry may help."""
-        error, head = story.error, story.head
+        error, head = state.error, state.head
         if head is not None and head.status >= 300:
             return _http_failure(head, _shown(self._start_of_output[head.byte :]))
-        if story.problem is not None:
-            where = f"line {story.problem.line}: " if story.problem.line else ""
-            return AttemptKind.MALFORMED, where + story.problem.message, False
+        if state.problem is not None:
+            where = f"line {state.problem.line}: " if state.problem.line else ""
+            return AttemptKind.MALFORMED, where + state.problem.message, False
         if error is not None:
             code = f" (code {error.code})" if error.code else ""
             cause = f"provider returned an error object: {error.message}{code}"
             return AttemptKind.UPSTREAM, cause, _is_temporary(http_status(error.code))
-        if story.end() is End.FAILED:
+        if state.end() is End.FAILED:
             # There is no error object: the finish_reason is the error.
-            cause = f"the reply ended as {story.failure}"
-            return AttemptKind.UPSTREAM, cause, _is_temporary(http_status(story.failure))
+            cause = f"the reply ended as {state.failure}"
+            return AttemptKind.UPSTREAM, cause, _is_temporary(http_status(state.failure))
         return None
 
 
@@ -232,19 +232,19 @@ def _is_temporary(status: int) -> bool:
 
 
 def _limit_failure(
-    limit: TimeLimitError, story: StreamState, settings: AttemptSettings
+    limit: TimeLimitError, state: StreamState, settings: AttemptSettings
 ) -> _Failure:
     if not isinstance(limit, IdleError):
         return AttemptKind.CEILING, str(limit), False
     cause = f"the stream stalled: no delta from the model for {settings.idle_timeout:g}s"
-    if story.meta.provider:
-        cause += f" (provider: {story.meta.provider})"
+    if state.meta.provider:
+        cause += f" (provider: {state.meta.provider})"
     return AttemptKind.STALLED, cause, True
 
 
-def _command_failure(story: StreamState, status: int) -> _Failure | None:
+def _command_failure(state: StreamState, status: int) -> _Failure | None:
     how = _status_line(status)
-    if story.end() is End.CUT:
+    if state.end() is End.CUT:
         cause = "stream interrupted: it ended without a finish_reason or [DONE]"
         return AttemptKind.CUT, cause + (f"; {how}" if status else ""), True
     return (AttemptKind.EXITED, how, False) if status else None

@@ -50,7 +50,7 @@ def judged(data: bytes, channels: Sequence[Channel] = tuple(Channel)) -> tuple[l
     armed = Settings(("saturation",), configs({}), frozenset(channels)).rules()
     watch = Watch(reader("auto"), Detector(armed))
     steps = [*watch.feed(data), *watch.close()]
-    return [ruling.verdict for _, fresh in steps for ruling in fresh], watch.story.end()
+    return [ruling.verdict for _, fresh in steps for ruling in fresh], watch.state.end()
 
 
 GEMINI = {"modelVersion": "m"}
