@@ -1,7 +1,7 @@
-"""Goes over a corpus, with one process or several, and keeps a small row for each reply.
+"""Reads a corpus with one process or several, and keeps a small row for each reply.
 
-Whatever the number of processes, what comes out is the same, in the same
-order: that in which the files were found.
+The result does not depend on the number of processes, nor does its order, which is that of
+the files.
 """
 
 from __future__ import annotations
@@ -9,186 +9,187 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from loopcli.analyze.replay import ReplayRow
-from loopcli.analyze.tasks import Item, Plan, Seen, Task, Worker, numpy_works, worker
+from loopcli.analyze.tasks import (
+    Lost,
+    Plan,
+    Seen,
+    Task,
+    TaskExecutor,
+    TaskResult,
+    ThisProcess,
+    empty_rows,
+    numpy_works,
+    performer,
+)
 from loopcli.recordings.corpus import STDIN, File, Trouble
 from loopcli.status import Status
 
 if TYPE_CHECKING:
-    from loopcli.analyze.pool import WorkerPool  # slow to import
     from loopcli.analyze.sweep.rows import Rows
 
-# A task: so much that handing it over costs nothing, so little that the
-# workers end together.
+# The size of a task: large enough that passing it on costs nothing, small enough that the
+# workers end at about the same time.
 _TASK_BYTES = 1 << 20
 _TASK_FILES = 128
-# Below this one process is done before several have begun.
+# Below this, one process is done before several have started.
 _WORTH_PROCESSES = 8 << 20
 # Below this, importing numpy costs more than it saves.
 _WORTH_NUMPY = 4 << 20
 
 
 class Survey:
-    """One pass over a corpus. What has been found so far is there at any time."""
+    """One pass over a corpus. Its attributes hold what has been read so far, at any time.
 
-    def __init__(self, plan: Plan, jobs: int | None = None) -> None:
+    ``rows`` (of a replay) and ``seen`` (of a sweep) are in the order of the corpus; ``tally`` has
+    the figures of a sweep, and ``statuses`` those of ``troubles``. ``executor`` makes what runs
+    the tasks, from the plan and the number of processes.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        jobs: int | None = None,
+        executor: Callable[[Plan, int], TaskExecutor] | None = None,
+    ) -> None:
         self._plan = plan
         self._jobs = jobs
+        self._executor = executor or _executor
         self.rows: list[ReplayRow] = []
         self.seen: list[Seen] = []
-        self.tally: Rows | None = None
+        self.tally: Rows | None = None if plan.grid is None else empty_rows(plan.grid)
         self.statuses: list[Status] = []
         self.troubles: list[Trouble] = []
         self.interrupted = False
         self.files = 0
         self.total = 0
-        self._early: dict[int, list[Item]] = {}
+        self._early: dict[int, list[TaskResult]] = {}
 
     @property
     def interruption(self) -> str:
-        """What a Ctrl-C has left undone."""
+        """How far the pass had come when a Ctrl-C ended it."""
         return f"interrupted: {self.files} of {self.total} files have been analysed"
 
     def run(
         self,
         items: Iterable[File | Trouble],
-        told: Callable[[Trouble], None],
-        tick: Callable[[int, int], None],
+        on_trouble: Callable[[Trouble], None],
+        on_progress: Callable[[int, int], None],
     ) -> None:
-        """Read every file; ``told`` hears of each trouble, ``tick`` of the files done and all.
+        """Read every file. ``on_progress`` gets the numbers of files done and of all files.
 
-        A Ctrl-C ends it early, with what there is by then.
+        A Ctrl-C ends the pass early, and keeps what is there by then.
         """
         try:
-            self._run(items, told, tick)
+            self._run(list(items), on_trouble, on_progress)
         except KeyboardInterrupt:
             self.interrupted = True
-            for _, early in sorted(self._early.items()):
-                for item in early:
-                    self._take(item, told)
+            for _, results in sorted(self._early.items()):
+                self._take(results, on_trouble)
 
     def _run(
         self,
-        items: Iterable[File | Trouble],
-        told: Callable[[Trouble], None],
-        tick: Callable[[int, int], None],
+        items: Sequence[File | Trouble],
+        on_trouble: Callable[[Trouble], None],
+        on_progress: Callable[[int, int], None],
     ) -> None:
-        found = list(items)
-        self.total = sum(isinstance(item, File) for item in found)
-        tasks, size = _tasks(found)
+        self.total = sum(isinstance(item, File) for item in items)
+        tasks, size = _tasks(items)
+        plan = self._plan
+        if plan.grid is None and size > _WORTH_NUMPY and numpy_works():
+            plan = plan._replace(screened=True)
         jobs = self._jobs or (_cores() if size > _WORTH_PROCESSES else 1)
-        if self._plan.grid is None and size > _WORTH_NUMPY and numpy_works():
-            self._plan = self._plan._replace(screened=True)
         jobs = min(jobs, sum(not isinstance(task, Trouble) for task in tasks))
-        tick(0, self.total)
-        with ExitStack() as stack:
-            results = self._several(tasks, jobs, stack) if jobs > 1 else self._alone(tasks, stack)
-            for files, result in results:
-                for item in result:
-                    self._take(item, told)
+        on_progress(0, self.total)
+        with self._executor(plan, jobs) as executor:
+            for files, results in self._in_order(tasks, executor, performer(plan)):
+                self._take(results, on_trouble)
                 self.files += files
-                tick(self.files, self.total)
+                on_progress(self.files, self.total)
 
-    def _take(self, item: Item, told: Callable[[Trouble], None]) -> None:
-        if isinstance(item, ReplayRow):
-            self.rows.append(item)
-        elif isinstance(item, Seen):
-            self.seen.append(item)
-        else:
-            self.troubles.append(item)
-            self.statuses.append(item.status)
-            told(item)
-
-    def _alone(
-        self, tasks: Sequence[Task | Trouble], stack: ExitStack
-    ) -> Iterator[tuple[int, list[Item]]]:
-        work = worker(self._plan)
-        stack.callback(lambda: self._keep([work.finish()]))
-        for task in tasks:
-            if isinstance(task, Trouble):
-                yield 0, [task]
-            else:
-                yield len(task), work(task)
-
-    def _several(
-        self, tasks: Sequence[Task | Trouble], jobs: int, stack: ExitStack
-    ) -> Iterator[tuple[int, list[Item]]]:
-        from loopcli.analyze.pool import WorkerPool  # slow to import
-
+    def _in_order(
+        self,
+        tasks: Sequence[Task | Trouble],
+        executor: TaskExecutor,
+        perform: Callable[[Task], TaskResult],
+    ) -> Iterator[tuple[int, list[TaskResult]]]:
+        """Yield how many files each task has, and its results, in the order of the corpus."""
         # Standard input belongs to this process.
-        theirs = {
-            at: task
-            for at, task in enumerate(tasks)
+        others = {
+            number: task
+            for number, task in enumerate(tasks)
             if not isinstance(task, Trouble) and task[0].path != STDIN
         }
-        crew: WorkerPool[Task, list[Item]] = stack.enter_context(
-            WorkerPool(partial(worker, self._plan), jobs)
-        )
-        own = worker(self._plan)
-        if self._plan.grid is not None:
-            stack.callback(lambda: self._keep([own.finish(), *crew.finish()]))
-        at = 0
-        for number, items in self._gathered(theirs, crew):
-            self._early[number] = items
-            while at < len(tasks) and (at in self._early or at not in theirs):
-                yield self._in_turn(tasks[at], self._early.pop(at, None), own)
-                at += 1
-        for rest in range(at, len(tasks)):
-            yield self._in_turn(tasks[rest], self._early.pop(rest, None), own)
-
-    def _in_turn(
-        self, task: Task | Trouble, result: list[Item] | None, own: Worker
-    ) -> tuple[int, list[Item]]:
-        if isinstance(task, Trouble):
-            return 0, [task]
-        return len(task), own(task) if result is None else result
-
-    def _gathered(
-        self, tasks: Mapping[int, Task], crew: WorkerPool[Task, list[Item]]
-    ) -> Iterator[tuple[int, list[Item]]]:
-        """Yield what each task gives; a replay that took its worker along is tried file by file."""
-        numbers, again = list(tasks), []
-        for at, result in crew.run(tasks.values()):
-            number = numbers[at]
-            if isinstance(result, list):
-                yield number, result
-            elif self._plan.grid is None and len(tasks[number]) > 1:
-                again.append(number)
+        completed = _run(others, executor)
+        self._early.update(islice(completed, 1))  # the executor starts before this process does
+        for number, task in enumerate(tasks):
+            if isinstance(task, Trouble):
+                yield 0, [TaskResult([task])]
+            elif number not in others:
+                yield len(task), [perform(task)]
             else:
-                yield number, self._lost(tasks[number], result.reason)
-        for number in again:
-            alone = [[file] for file in tasks[number]]
-            items: list[Item] = []
-            for at, result in sorted(crew.run(alone), key=lambda answer: answer[0]):
-                if isinstance(result, list):
-                    items += result
+                while number not in self._early:
+                    self._early.update([next(completed)])
+                yield len(task), self._early.pop(number)
+
+    def _take(self, results: Iterable[TaskResult], on_trouble: Callable[[Trouble], None]) -> None:
+        for result in results:
+            for item in result.items:
+                if isinstance(item, ReplayRow):
+                    self.rows.append(item)
+                elif isinstance(item, Seen):
+                    self.seen.append(item)
                 else:
-                    items += self._lost(alone[at], result.reason)
-            yield number, items
+                    self.troubles.append(item)
+                    self.statuses.append(item.status)
+                    on_trouble(item)
+            if self.tally is not None and result.rows is not None:
+                self.tally.merge(result.rows)
 
-    def _lost(self, task: Task, reason: str) -> list[Item]:
-        message = f"not analysed: the process that read it ended {reason}"
-        if self._plan.grid is not None:
-            message += ", and all that it had swept is lost"
-        return [Trouble(file.path, "", message) for file in task]
 
-    def _keep(self, tallies: Iterable[Rows | None]) -> None:
-        for tally in tallies:
-            if self.tally is None:
-                self.tally = tally
-            elif tally is not None:
-                self.tally.merge(tally)
+def _executor(plan: Plan, jobs: int) -> TaskExecutor:
+    """Return what runs tasks by default: worker processes, if there are to be several."""
+    if jobs <= 1:
+        return ThisProcess(plan)
+    from loopcli.analyze.pool import WorkerPool  # slow to import
+
+    return WorkerPool(plan, jobs)
+
+
+def _run(
+    tasks: Mapping[int, Task], executor: TaskExecutor
+) -> Iterator[tuple[int, list[TaskResult]]]:
+    """Yield the number of each task with its results; a task that is lost runs file by file."""
+    numbers = list(tasks)
+    lost: list[int] = []
+    for at, result in executor.run(tasks.values()):
+        number = numbers[at]
+        if isinstance(result, Lost) and len(tasks[number]) > 1:
+            lost.append(number)
+        else:
+            yield number, [_unless_lost(result, tasks[number][0])]
+    for number in lost:
+        files = tasks[number]
+        results = sorted(executor.run([file] for file in files), key=lambda pair: pair[0])
+        yield number, [_unless_lost(result, files[at]) for at, result in results]
+
+
+def _unless_lost(result: TaskResult | Lost, file: File) -> TaskResult:
+    """Return the result of a task; of one that is lost, whose only file is ``file``, a trouble."""
+    if isinstance(result, TaskResult):
+        return result
+    message = f"not analysed: the process that read it ended {result.reason}"
+    return TaskResult([Trouble(file.path, "", message)])
 
 
 def _tasks(items: Sequence[File | Trouble]) -> tuple[list[Task | Trouble], int]:
     """Bundle files into tasks, in order; return them and the bytes in the files.
 
-    An interruption loses what has been done of a task, so what is large, or may have
-    to be waited for, is a task by itself.
+    An interruption loses what has been done of a task. So a file that is large, or that may
+    keep its reader waiting, is a task by itself.
     """
     tasks: list[Task | Trouble] = []
     bundle: list[File] = []
@@ -212,14 +213,14 @@ def _tasks(items: Sequence[File | Trouble]) -> tuple[list[Task | Trouble], int]:
 
 
 def _size(path: str) -> int | None:
-    """Return the bytes of a file; ``None`` for what is none, and may keep its reader waiting."""
+    """Return the bytes of a file; ``None`` if it is not a regular file, which may block."""
     if path == STDIN:
         return None
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
-        return 0  # reading it will tell what is wrong
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+        return 0  # reading the file will report the error
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _cores() -> int:

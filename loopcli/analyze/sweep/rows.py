@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,6 +42,9 @@ class SweepRow:
 
 class Rows(Protocol):
     """Collects a corpus, transcript by transcript, and answers with rows."""
+
+    def add(self, lanes: Sequence[str], label: Label | None, onset: int | None) -> None:
+        """Add one transcript: the texts of its lanes, and its label and onset if known."""
 
     def flush(self) -> None:
         """Let go of every text; to be done before it is sent to another process."""

@@ -27,8 +27,7 @@ def run(request: Request) -> int:
     teller = Messages()
     survey = teller.survey(request, plan)
     kept = survey.tally
-    if kept is None:
-        return teller.end(survey, b"", [Status.TROUBLE])
+    assert kept is not None
     if request.suggest:
         return _suggest(request, kept, teller, survey)
     return teller.end(survey, _swept(request, list(kept.rows()), _labelled(kept)))
