@@ -3,8 +3,8 @@
 Reading has two halves. A *framing* (``sse``, ``jsonlines``, ``jsondocs``) cuts
 bytes into documents and knows where each began and ended; a *dialect* (``chat``,
 ``anthropic`` and others) knows what a provider's documents mean. Neither raises
-for what arrives: trouble becomes a ``Problem`` with its position, and nothing
-follows.
+for what arrives: malformed input becomes a ``Problem`` with its position, and
+nothing follows.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
-import orjson
-
 from loopcli.events import Event, Meta
+from loopcli.lenient_json import string
 from loopcli.readers.collector import Collector
 
 # One wire event or line; a provider's largest (usage with citations, a whole
@@ -31,11 +30,11 @@ class Reader(Protocol):
 
     @property
     def framing(self) -> str:
-        """How the documents are told apart: ``sse``, ``ndjson``, ``json``, ``text``."""
+        """How the bytes are divided into documents: ``sse``, ``ndjson``, ``json``, ``text``."""
 
     @property
     def progress(self) -> int:
-        """How many deltas with something in them have been read: what resets an idle clock."""
+        """The number of deltas with content; each one restarts the idle timeout."""
 
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that ``data`` completes."""
@@ -54,7 +53,7 @@ DONE = object()
 
 
 class Origin(NamedTuple):
-    """Where in the input a reader begins: what stood before it was somebody else's."""
+    """Where in the input a reader begins; another reader has read everything before that."""
 
     byte: int = 0
     line: int = 0
@@ -72,62 +71,28 @@ class Dialect(Protocol):
 
     @property
     def loads(self) -> Callable[[bytes], Any]:
-        """What reads a payload: ``orjson.loads``, or a shortcut that only this dialect knows."""
+        """The parser of a payload: ``orjson.loads``, or a faster one of this dialect's own."""
 
     def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add to ``out`` what the frames say, in their order."""
+        """Add the events of the frames to ``out``, in their order."""
 
     def close(self, out: Collector) -> None:
         """Add what only the end of the input makes certain."""
 
 
-class WholeDocuments:
-    """A dialect that wants every document as it is."""
-
-    loads = staticmethod(orjson.loads)
-
-
-def string(value: object) -> str:
-    """Return ``value`` if it is a text, else an empty one."""
-    return value if isinstance(value, str) else ""
-
-
-def number(value: object) -> int:
-    """Return ``value`` if it is a whole number that can count something, else 0."""
-    return value if isinstance(value, int) and value > 0 and value is not True else 0
-
-
-def member(doc: object, *path: str) -> Any:
-    """Return what stands at ``path`` in nested objects; ``None`` if nothing does.
-
-    >>> member({"delta": {"message": {"text": "hi"}}}, "delta", "message", "text")
-    'hi'
-    """
-    for key in path:
-        if not isinstance(doc, dict):
-            return None
-        doc = doc.get(key)
-    return doc
-
-
-def objects(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a list, which may be none at all."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-class Described:
-    """What a stream says of itself, told once and again when it says more."""
+class MetaTracker:
+    """What a stream says about itself; every addition is an event."""
 
     def __init__(self) -> None:
-        self.meta = Meta()
+        self.current = Meta()
 
-    def tell(self, out: Collector, ident: object, model: object, provider: object = "") -> None:
+    def update(self, out: Collector, ident: object, model: object, provider: object = "") -> None:
         """Add what is new; the first id and the first names stay."""
         meta = Meta(
-            self.meta.generation_id or string(ident),
-            self.meta.model or string(model),
-            self.meta.provider or string(provider),
+            self.current.generation_id or string(ident),
+            self.current.model or string(model),
+            self.current.provider or string(provider),
         )
-        if meta != self.meta:
-            self.meta = meta
-            out.add(meta)
+        if meta != self.current:
+            self.current = meta
+            out.add_event(meta)

@@ -7,7 +7,7 @@ the call itself follows when the reply is over.
 from __future__ import annotations
 
 from loopcli.events import Channel, Lane, ToolCall, ToolStart
-from loopcli.lenient_json import dump
+from loopcli.lenient_json import dump_text, string
 from loopcli.readers.arguments import Unescaper
 from loopcli.readers.collector import Collector
 
@@ -56,20 +56,20 @@ class Calls:
     def open(
         self, out: Collector, choice: int, place: int, name: str = "", ident: str = ""
     ) -> Call | None:
-        """Return a call, new or known; ``None`` if there are too many. What is new is told."""
+        """Return a call, new or known; ``None`` if there are too many. Add what is new of it."""
         call = self._calls.get((choice, place))
         if call is None:
             if len(self._calls) >= _MAX_CALLS:
                 return None
             call = self._calls[choice, place] = Call()
-        told = call.name, call.id
+        before = call.name, call.id
         call.name, call.id = name or call.name, ident or call.id
-        if told != (call.name, call.id):
+        if before != (call.name, call.id):
             out.progress += 1
-            out.add(ToolStart(choice, place, call.name, call.id))
+            out.add_event(ToolStart(choice, place, call.name, call.id))
         return call
 
-    def add(
+    def add_fragment(
         self,
         out: Collector,
         choice: int,
@@ -88,9 +88,9 @@ class Calls:
             self._kept += len(fragment)
             call.kept += len(fragment)
             call.arguments.append(fragment)
-        self.say(out, choice, place, fragment if free else call.unescaper.feed(fragment), end)
+        self.add_words(out, choice, place, fragment if free else call.unescaper.feed(fragment), end)
 
-    def say(self, out: Collector, choice: int, place: int, words: str, end: int) -> None:
+    def add_words(self, out: Collector, choice: int, place: int, words: str, end: int) -> None:
         """Add words of a call's arguments that are unescaped already."""
         call = self._calls.get((choice, place))
         if call is None:
@@ -99,19 +99,23 @@ class Calls:
             # A name that comes later must not make it another lane.
             call.lane = Lane(Channel.TOOL_ARGS, choice, place, call.name)
         if words:
-            out.text(call.lane, words, end)
+            out.add_text(call.lane, words, end)
         else:
             out.progress += 1  # syntax is a sign of life, too
 
-    def whole(self, out: Collector, choice: int, place: int, arguments: object, end: int) -> None:
+    def add_whole(
+        self, out: Collector, choice: int, place: int, arguments: object, end: int
+    ) -> None:
         """Add arguments that came whole: as an object, or as its JSON text."""
-        text = arguments if isinstance(arguments, str) else dump(arguments) if arguments else ""
-        self.add(out, choice, place, text, end)
+        text = string(arguments)
+        if arguments and not text:
+            text = dump_text(arguments)
+        self.add_fragment(out, choice, place, text, end)
 
     def keep(self, choice: int, place: int, arguments: object) -> None:
-        """Remember arguments whose words have been said already."""
+        """Remember arguments whose words have been added already."""
         call = self._calls.get((choice, place))
-        text = dump(arguments)
+        text = dump_text(arguments)
         if call is not None and len(text) <= _MAX_ARGUMENTS:
             call.arguments, call.size, call.kept = [text], len(text), len(text)
 
@@ -120,7 +124,7 @@ class Calls:
         for (choice, place), call in sorted(self._calls.items(), key=lambda item: item[0]):
             arguments = "".join(call.arguments).strip() or "{}"
             complete = call.kept == call.size
-            out.add(ToolCall(choice, place, call.name, call.id, arguments, complete))
+            out.add_event(ToolCall(choice, place, call.name, call.id, arguments, complete))
         self._calls.clear()
 
     def restart(self) -> None:

@@ -34,13 +34,13 @@ class Collector:
         # Set with a problem: nothing that follows in the input counts.
         self.stopped = False
 
-    def text(self, lane: Lane, delta: str, end: int) -> None:
+    def add_text(self, lane: Lane, delta: str, end: int) -> None:
         """Add a delta whose wire event ended at byte ``end``."""
-        parts, ends = self.open(lane)
+        parts, ends = self.lane_buffers(lane)
         parts.append(delta)
         ends.append(end)
 
-    def open(self, lane: Lane) -> tuple[list[str], list[int]]:
+    def lane_buffers(self, lane: Lane) -> tuple[list[str], list[int]]:
         """Return where to append deltas of ``lane`` and the ends of their events.
 
         For a dialect's innermost loop: good until anything else is added.
@@ -50,10 +50,10 @@ class Collector:
             self._lane = lane
         return self._parts, self._ends
 
-    def say(self, lane: Lane, delta: str, end: int) -> bool:
+    def add_delta(self, lane: Lane, delta: str, end: int) -> bool:
         """Add a delta that may hold all the text so far; return whether that question is settled.
 
-        Once it is, ``text`` does the same faster.
+        Once it is, ``add_text`` does the same faster.
         """
         growth = self._growth.get(lane)
         if growth is None:
@@ -63,18 +63,18 @@ class Collector:
         if delta:
             self.progress += 1
         for piece, byte in growth.take(delta, end) if delta else ():
-            self.text(lane, piece, byte)
+            self.add_text(lane, piece, byte)
             self.progress -= 1
         return growth.settled
 
-    def add(self, event: Event) -> None:
+    def add_event(self, event: Event) -> None:
         """Add an event that is not text."""
         self._flush()
         self._events.append(event)
 
-    def problem(self, message: str, line: int, byte: int) -> None:
+    def add_problem(self, message: str, line: int, byte: int) -> None:
         """Add a problem; the input ends here as far as the reader is concerned."""
-        self.add(Problem(message, line, byte))
+        self.add_event(Problem(message, line, byte))
         self.stopped = True
 
     def restart(self) -> None:
@@ -87,7 +87,7 @@ class Collector:
         """Add what was held back in the hope of more."""
         for lane, growth in self._growth.items():
             for piece, byte in growth.close():
-                self.text(lane, piece, byte)
+                self.add_text(lane, piece, byte)
         self._flush()
         halves, self._halves = self._halves, {}
         for lane, (half, byte) in halves.items():

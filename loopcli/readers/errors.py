@@ -15,7 +15,8 @@ import re
 from typing import Any
 
 from loopcli.events import Done, ServerLoop, UpstreamError
-from loopcli.readers.base import DONE, Frame, objects, string
+from loopcli.lenient_json import objects, string
+from loopcli.readers.base import DONE, Frame
 from loopcli.readers.collector import Collector
 
 # Ollama's guard against more than 30 equal tokens in a row says this.
@@ -25,7 +26,7 @@ _SHOWN = 300
 _PROSE = rb"\s*([A-Za-z][^\s]*[ \t]+\S|[\x80-\xff])"
 
 
-def ordinary(frame: Frame, out: Collector) -> dict[str, Any] | None:
+def document_of(frame: Frame, out: Collector) -> dict[str, Any] | None:
     """Return the document of ``frame`` for its dialect to read, if it has one.
 
     End marks, errors and unreadable payloads are the same in every dialect;
@@ -33,7 +34,7 @@ def ordinary(frame: Frame, out: Collector) -> dict[str, Any] | None:
     """
     doc, end, line, name, _ = frame
     if doc is DONE:
-        out.add(Done())
+        out.add_event(Done())
         return None
     if doc is None:
         _unreadable(frame, out)
@@ -47,9 +48,9 @@ def ordinary(frame: Frame, out: Collector) -> dict[str, Any] | None:
 def report(error: UpstreamError, out: Collector) -> None:
     """Add an error, or the verdict that it is."""
     if _OLLAMA_ABORT in error.message:
-        out.add(ServerLoop(0, error.message))
+        out.add_event(ServerLoop(0, error.message))
     else:
-        out.add(error)
+        out.add_event(error)
 
 
 def is_prose(payload: bytes) -> bool:
@@ -64,10 +65,10 @@ def is_prose(payload: bytes) -> bool:
 def _unreadable(frame: Frame, out: Collector) -> None:
     _, end, line, name, raw = frame
     if name == "error" or is_prose(raw):
-        out.add(UpstreamError(raw[:_SHOWN].decode("utf-8", "replace").strip(), line, end))
+        out.add_event(UpstreamError(raw[:_SHOWN].decode("utf-8", "replace").strip(), line, end))
         return
     shown = raw[:60].decode("utf-8", "replace")
-    out.problem(f"a data line that is neither JSON nor [DONE]: {shown}", line, end)
+    out.add_problem(f"a data line that is neither JSON nor [DONE]: {shown}", line, end)
 
 
 def upstream_error(doc: Any, name: str, line: int, end: int) -> UpstreamError | None:

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
+from loopcli import lenient_json
 from loopcli.events import Lane
-from loopcli.lenient_json import parse
 from loopcli.readers.framings.lines import BOM
 from loopcli.status import Status
 from loopcli.verdicts import Label
@@ -142,23 +140,18 @@ def parse_document(raw: bytes) -> Any:
     """
     raw = raw.removeprefix(BOM)
     try:
-        return parse(raw)
+        return lenient_json.parse(raw)
     except ValueError:
         text = raw.decode("utf-8", "replace")
         mended = text.encode("utf-8", "replace")
         if mended == raw:
             raise
-        return parse(mended)
+        return lenient_json.parse(mended)
 
 
 def dump(doc: object) -> bytes:
-    """Return a parsed document as JSON again; dates and bytes that YAML made are no text."""
-    try:
-        return orjson.dumps(doc, default=lambda _: None, option=orjson.OPT_NON_STR_KEYS)
-    except (TypeError, ValueError):
-        import json  # takes lone surrogates and huge numbers
-
-        return json.dumps(doc, default=lambda _: None, skipkeys=True).encode()
+    """Return a parsed document as JSON again; dates and bytes from YAML become ``null``."""
+    return lenient_json.dump(doc, default=lambda _: None)
 
 
 def marked(found: Iterable[Found], doc: object) -> Iterator[Found]:

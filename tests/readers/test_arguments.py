@@ -97,9 +97,9 @@ def test_a_key_beyond_any_key_is_heard() -> None:
 def test_a_pair_in_two_deltas_is_one_character() -> None:
     out = Collector()
     for delta in ("a\ud83e", "\uddf1b\ud83e", "c", "\ud83e"):
-        out.text(Lane(), delta, 1)
+        out.add_text(Lane(), delta, 1)
     found = out.take()
-    out.text(Lane(), "\uddf1", 9)
+    out.add_text(Lane(), "\uddf1", 9)
     out.close()
     found += out.take()
     texts = [event for event in found if isinstance(event, Text)]

@@ -13,7 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopcli.events import Event, Problem
-from loopcli.readers.base import DONE, Collector, Frame, WholeDocuments
+from loopcli.readers.base import DONE, Frame
+from loopcli.readers.collector import Collector
+from loopcli.readers.dialects.provider import ProviderDialect
 from loopcli.readers.framings.lines import LineSplitter
 from loopcli.readers.framings.sse import SseReader
 
@@ -87,12 +89,13 @@ def test_lines_do_not_depend_on_reads(data: bytes, sizes: list[int]) -> None:
 # --- Documents -----------------------------------------------------------------------------------
 
 
-class Recorder(WholeDocuments):
+class Recorder(ProviderDialect):
     """A dialect that understands nothing and notes every frame."""
 
     name = "recorder"
 
     def __init__(self) -> None:
+        super().__init__()
         self.frames: list[Frame] = []
 
     def take(self, frames: Iterable[Frame], out: Collector) -> None:

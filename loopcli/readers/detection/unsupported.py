@@ -10,7 +10,8 @@ import re
 from typing import Any
 
 from loopcli.events import Event, Problem
-from loopcli.readers.base import Origin, Reader, member, objects
+from loopcli.lenient_json import member, objects
+from loopcli.readers.base import Origin, Reader
 from loopcli.readers.framings.text import TextReader
 
 _GZIP = b"\x1f\x8b"

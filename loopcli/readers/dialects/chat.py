@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from loopcli.events import Channel, Finish, Lane, ServerLoop, Usage
-from loopcli.readers.base import Described, Frame, member, number, objects, string
-from loopcli.readers.calls import Calls
+from loopcli.lenient_json import count, member, objects, string
+from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
+from loopcli.readers.dialects.provider import ProviderDialect
 from loopcli.readers.dialects.template import Template
-from loopcli.readers.errors import ordinary
 
 # A document with one of these has more to say than its content.
 _UNUSUAL = frozenset({"error", "x_groq"})
@@ -32,14 +32,13 @@ _UNUSUAL = frozenset({"error", "x_groq"})
 _NOWHERE = object()
 
 
-class ChatDialect:
+class ChatDialect(ProviderDialect):
     """Understands chat.completion.chunk and text_completion documents."""
 
     name = "chat"
 
     def __init__(self) -> None:
-        self._described = Described()
-        self._calls = Calls()
+        super().__init__()
         self._template = Template()
         self.loads = self._template.loads
         # The lanes whose deltas are known to be plain, by choice.
@@ -50,11 +49,8 @@ class ChatDialect:
     def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add what the documents say."""
         rest = iter(frames)
-        meta = self._described.meta
-        for frame in self._usual(rest, out) if meta.generation_id and meta.model else rest:
-            self._take(frame, out)
-            if out.stopped:
-                return
+        meta = self._meta.current
+        super().take(self._usual(rest, out) if meta.generation_id and meta.model else rest, out)
 
     def _usual(self, frames: Iterator[Frame], out: Collector) -> Iterator[Frame]:
         """Take the chunks of one choice with content and nothing else; yield all others."""
@@ -62,13 +58,13 @@ class ChatDialect:
         parts: list[str] = []
         ends: list[int] = []
         template = self._template
-        unusual = _UNUSUAL if self._described.meta.provider else _UNUSUAL | {"provider"}
+        unusual = _UNUSUAL if self._meta.current.provider else _UNUSUAL | {"provider"}
         for frame in frames:
             doc, end, _, name, _ = frame
             if doc.__class__ is str:  # from the template, which is of a usual chunk
                 if template.choice is not open_choice:
                     open_choice = template.choice
-                    parts, ends = out.open(self._lane(open_choice))
+                    parts, ends = out.lane_buffers(self._lane(open_choice))
                 if doc:
                     parts.append(doc)
                     ends.append(end)
@@ -88,7 +84,7 @@ class ChatDialect:
                     # By identity: 1.0 and True are equal to 1 and are no index.
                     if choice["index"] is not open_choice:
                         open_choice = choice["index"]
-                        parts, ends = out.open(self._lane(choice["index"]))
+                        parts, ends = out.lane_buffers(self._lane(choice["index"]))
                     if content:
                         parts.append(content)
                         ends.append(end)
@@ -105,23 +101,17 @@ class ChatDialect:
             raise KeyError(index)
         return self._plain[index]
 
-    def close(self, out: Collector) -> None:
-        """Add the assembled tool calls, in the order of their index."""
-        self._calls.close(out)
-
-    def _take(self, frame: Frame, out: Collector) -> None:
-        doc = ordinary(frame, out)
-        if doc is None:
-            return
-        self._described.tell(out, doc.get("id"), doc.get("model"), doc.get("provider"))
+    def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
+        """Add the events of one chunk, or of a whole answer."""
+        self._meta.update(out, doc.get("id"), doc.get("model"), doc.get("provider"))
         usage = doc.get("usage") or member(doc, "x_groq", "usage")
         if usage and isinstance(usage, dict):
-            out.add(Usage(usage))
+            out.add_event(Usage(usage))
         for choice in objects(doc.get("choices")):
             self._choice(choice, frame[1], out)
 
     def _choice(self, choice: dict[str, Any], end: int, out: Collector) -> None:
-        index = number(choice.get("index"))
+        index = count(choice.get("index"))
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._delta(index, delta, end, out)
@@ -134,7 +124,7 @@ class ChatDialect:
         if reason and isinstance(reason, str) and index not in self._finished:
             if len(self._finished) < MAX_LANES:
                 self._finished.add(index)
-            out.add(Finish(index, reason))
+            out.add_event(Finish(index, reason))
             self._judged(index, choice, reason, out)
 
     def _judged(self, index: int, choice: dict[str, Any], reason: str, out: Collector) -> None:
@@ -142,13 +132,13 @@ class ChatDialect:
         stop = choice.get("stop_reason")
         if reason == "repetition" or stop == "repetition_detected":
             sign = f"finish_reason {reason}" + (f", stop_reason {stop}" if stop else "")
-            out.add(ServerLoop(index, sign))
+            out.add_event(ServerLoop(index, sign))
 
     def _delta(self, choice: int, delta: dict[str, Any], end: int, out: Collector) -> None:
         if len(self._heard) < MAX_LANES:
             self._heard.add(choice)
         for thought in _reasoning(delta):
-            out.say(Lane(Channel.REASONING, choice), thought, end)
+            out.add_delta(Lane(Channel.REASONING, choice), thought, end)
         content = delta.get("content")
         parts = [content] if isinstance(content, str) else content or ()
         for part in parts if isinstance(parts, list | tuple) else ():
@@ -158,14 +148,14 @@ class ChatDialect:
                 self._text(choice, part["text"], end, out)
             elif isinstance(part, dict):
                 for thought in _texts(part.get("thinking")):
-                    out.say(Lane(Channel.REASONING, choice), thought, end)
+                    out.add_delta(Lane(Channel.REASONING, choice), thought, end)
         self._text(choice, string(delta.get("refusal")), end, out)
         self._text(choice, string(member(delta, "audio", "transcript")), end, out)
         self._tools(choice, delta, end, out)
 
     def _text(self, choice: int, text: str, end: int, out: Collector) -> None:
         lane = Lane(Channel.CONTENT, choice)
-        if out.say(lane, text, end):
+        if out.add_delta(lane, text, end):
             # From now on plain: `_usual` may take it.
             self._plain[choice] = lane
 
@@ -181,9 +171,9 @@ class ChatDialect:
             function = fragment.get("function") or fragment.get("custom")
             ident, name = string(fragment.get("id")), string(member(function, "name"))
             self._calls.open(out, choice, index, name, ident)
-            self._calls.whole(out, choice, index, member(function, "arguments"), end)
+            self._calls.add_whole(out, choice, index, member(function, "arguments"), end)
             text = string(member(function, "input"))
-            self._calls.add(out, choice, index, text, end, free=True)
+            self._calls.add_fragment(out, choice, index, text, end, free=True)
 
     def _order(self, choice: int, order: int, fragment: dict[str, Any]) -> int:
         """Return the place of a fragment that has none: a new id begins a new call.

@@ -11,43 +11,30 @@ Source: Cohere's API reference and recordings of it and of gateways. Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, Usage
-from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
-from loopcli.readers.calls import Calls
+from loopcli.lenient_json import count, member, objects, string
+from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.errors import ordinary
+from loopcli.readers.dialects.provider import ProviderDialect
 
 # The tool plan precedes the content blocks, which count from 0.
 _PLAN = Lane(Channel.REASONING, 0, 0, "")
 
 
-class CohereDialect(WholeDocuments):
+class CohereDialect(ProviderDialect):
     """Understands message-start … message-end, stream-start … stream-end, and whole answers."""
 
     name = "cohere"
 
     def __init__(self) -> None:
-        self._described = Described()
-        self._calls = Calls()
-        self._spoken = False
+        super().__init__()
+        self._has_text = False
 
-    def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add what the documents say."""
-        for frame in frames:
-            doc = ordinary(frame, out)
-            if doc is not None:
-                self._take(doc, frame[1], out)
-            if out.stopped:
-                return
-
-    def close(self, out: Collector) -> None:
-        """Add the assembled tool calls."""
-        self._calls.close(out)
-
-    def _take(self, doc: dict[str, Any], end: int, out: Collector) -> None:
+    def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
+        """Add the events of one document."""
+        end = frame[1]
         if "event_type" in doc:
             self._version_1(doc, end, out)
         elif string(doc.get("type")):
@@ -56,15 +43,15 @@ class CohereDialect(WholeDocuments):
             self._whole(doc, end, out)
 
     def _version_2(self, doc: dict[str, Any], end: int, out: Collector) -> None:
-        index = number(doc.get("index"))
+        index = count(doc.get("index"))
         message = member(doc, "delta", "message")
         match doc["type"]:
             case "message-start":
-                self._described.tell(out, doc.get("id"), "")
+                self._meta.update(out, doc.get("id"), "")
             case "content-start" | "content-delta":
                 self._content(index, member(message, "content"), end, out)
             case "tool-plan-delta":
-                self._say(_PLAN, member(message, "tool_plan"), end, out)
+                self._add_text(_PLAN, member(message, "tool_plan"), end, out)
             case "tool-call-start" | "tool-call-delta":
                 self._call(index, member(message, "tool_calls"), end, out)
             case "message-end":
@@ -73,53 +60,53 @@ class CohereDialect(WholeDocuments):
     def _version_1(self, doc: dict[str, Any], end: int, out: Collector) -> None:
         match doc["event_type"]:
             case "stream-start":
-                self._described.tell(out, doc.get("generation_id"), "")
+                self._meta.update(out, doc.get("generation_id"), "")
             case "text-generation":
-                self._say(Lane(), doc.get("text"), end, out)
+                self._add_text(Lane(), doc.get("text"), end, out)
             case "tool-calls-chunk":
-                self._say(_PLAN, doc.get("text"), end, out)
+                self._add_text(_PLAN, doc.get("text"), end, out)
                 call = member(doc, "tool_call_delta")
-                index = number(member(call, "index"))
+                index = count(member(call, "index"))
                 self._calls.open(out, 0, index, string(member(call, "name")))
-                self._calls.add(out, 0, index, string(member(call, "parameters")), end)
+                self._calls.add_fragment(out, 0, index, string(member(call, "parameters")), end)
             case "stream-end":
-                if not self._spoken:
-                    self._say(Lane(), member(doc, "response", "text"), end, out)
+                if not self._has_text:
+                    self._add_text(Lane(), member(doc, "response", "text"), end, out)
                 usage = member(doc, "response", "meta", "tokens")
                 self._end(doc.get("finish_reason"), usage, out)
 
     def _whole(self, doc: dict[str, Any], end: int, out: Collector) -> None:
-        self._described.tell(out, doc.get("id") or doc.get("generation_id"), "")
+        self._meta.update(out, doc.get("id") or doc.get("generation_id"), "")
         message = doc.get("message")
-        self._say(_PLAN, member(message, "tool_plan"), end, out)
+        self._add_text(_PLAN, member(message, "tool_plan"), end, out)
         for index, block in enumerate(objects(member(message, "content"))):
             self._content(index, block, end, out)
-        self._say(Lane(), doc.get("text"), end, out)
+        self._add_text(Lane(), doc.get("text"), end, out)
         for index, call in enumerate(objects(member(message, "tool_calls"))):
             self._call(index, call, end, out)
         for index, call in enumerate(objects(doc.get("tool_calls"))):
             self._calls.open(out, 0, index, string(call.get("name")))
-            self._calls.whole(out, 0, index, call.get("parameters"), end)
+            self._calls.add_whole(out, 0, index, call.get("parameters"), end)
         usage = doc.get("usage") or member(doc, "meta", "tokens")
         self._end(doc.get("finish_reason"), usage, out)
 
     def _content(self, index: int, content: object, end: int, out: Collector) -> None:
-        self._say(Lane(Channel.REASONING, 0, index), member(content, "thinking"), end, out)
-        self._say(Lane(Channel.CONTENT, 0, index), member(content, "text"), end, out)
+        self._add_text(Lane(Channel.REASONING, 0, index), member(content, "thinking"), end, out)
+        self._add_text(Lane(Channel.CONTENT, 0, index), member(content, "text"), end, out)
 
     def _call(self, index: int, call: object, end: int, out: Collector) -> None:
         name = string(member(call, "function", "name"))
         self._calls.open(out, 0, index, name, string(member(call, "id")))
-        self._calls.whole(out, 0, index, member(call, "function", "arguments"), end)
+        self._calls.add_whole(out, 0, index, member(call, "function", "arguments"), end)
 
-    def _say(self, lane: Lane, text: object, end: int, out: Collector) -> None:
+    def _add_text(self, lane: Lane, text: object, end: int, out: Collector) -> None:
         if text and isinstance(text, str):
-            self._spoken = True
-            out.text(lane, text, end)
+            self._has_text = True
+            out.add_text(lane, text, end)
 
     def _end(self, reason: object, usage: object, out: Collector) -> None:
         if isinstance(usage, dict) and usage:
-            out.add(Usage(usage))
+            out.add_event(Usage(usage))
         if reason and isinstance(reason, str):
-            out.add(Finish(0, reason))
-        out.add(Done())
+            out.add_event(Finish(0, reason))
+        out.add_event(Done())

@@ -15,15 +15,13 @@ JSON array. Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Finish, Lane, Usage
-from loopcli.lenient_json import dump
-from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
-from loopcli.readers.calls import Calls
+from loopcli.lenient_json import count, dump_text, member, objects, string
+from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.errors import ordinary
+from loopcli.readers.dialects.provider import ProviderDialect
 
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 # A call has a handful of arguments; a stream with more is not kept whole.
@@ -31,37 +29,25 @@ _MAX_PATHS = 256
 _MAX_VALUE = 64 * 1024
 
 
-class GeminiDialect(WholeDocuments):
+class GeminiDialect(ProviderDialect):
     """Understands GenerateContentResponse documents."""
 
     name = "gemini"
 
     def __init__(self) -> None:
-        self._described = Described()
-        self._calls = Calls()
+        super().__init__()
         self._partial: dict[int, _Partial] = {}
         self._reasons: dict[int, str] = {}
 
-    def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add what the documents say."""
-        for frame in frames:
-            doc = ordinary(frame, out)
-            if doc is not None:
-                self._take(doc, frame[1], out)
-            if out.stopped:
-                return
-
-    def close(self, out: Collector) -> None:
-        """Add the assembled tool calls."""
-        self._calls.close(out)
-
-    def _take(self, doc: dict[str, Any], end: int, out: Collector) -> None:
-        self._described.tell(out, doc.get("responseId"), doc.get("modelVersion"))
+    def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
+        """Add the events of one document."""
+        end = frame[1]
+        self._meta.update(out, doc.get("responseId"), doc.get("modelVersion"))
         usage = doc.get("usageMetadata")
         if isinstance(usage, dict) and usage:
-            out.add(Usage(usage))
+            out.add_event(Usage(usage))
         for candidate in objects(doc.get("candidates")):
-            choice = number(candidate.get("index"))
+            choice = count(candidate.get("index"))
             for part in objects(member(candidate, "content", "parts")):
                 self._part(choice, part, end, out)
             self._finish(choice, candidate.get("finishReason"), out)
@@ -70,13 +56,13 @@ class GeminiDialect(WholeDocuments):
     def _finish(self, choice: int, reason: object, out: Collector) -> None:
         if reason and isinstance(reason, str) and self._reasons.get(choice) != reason:
             self._reasons[choice] = reason
-            out.add(Finish(choice, reason))
+            out.add_event(Finish(choice, reason))
 
     def _part(self, choice: int, part: dict[str, Any], end: int, out: Collector) -> None:
         text = string(part.get("text"))
         if text:
             channel = Channel.REASONING if part.get("thought") else Channel.CONTENT
-            out.say(Lane(channel, choice), text, end)
+            out.add_delta(Lane(channel, choice), text, end)
         call = part.get("functionCall")
         if isinstance(call, dict):
             self._call(choice, call, end, out)
@@ -84,7 +70,7 @@ class GeminiDialect(WholeDocuments):
         if code:
             place = len(self._calls.places(choice))
             self._calls.open(out, choice, place, "executableCode")
-            self._calls.add(out, choice, place, code, end, free=True)
+            self._calls.add_fragment(out, choice, place, code, end, free=True)
 
     def _call(self, choice: int, call: dict[str, Any], end: int, out: Collector) -> None:
         places = self._calls.places(choice)
@@ -92,13 +78,13 @@ class GeminiDialect(WholeDocuments):
         if string(call.get("name")) or not places:
             place += 1
             self._calls.open(out, choice, place, string(call.get("name")), string(call.get("id")))
-            self._calls.whole(out, choice, place, call.get("args"), end)
+            self._calls.add_whole(out, choice, place, call.get("args"), end)
             self._partial[choice] = _Partial()
         partial = self._partial.setdefault(choice, _Partial())
         for piece in objects(call.get("partialArgs")):
-            self._calls.say(out, choice, place, partial.add(piece), end)
+            self._calls.add_words(out, choice, place, partial.add(piece), end)
         if partial.values and not call.get("willContinue"):
-            self._calls.say(out, choice, place, partial.end(), end)
+            self._calls.add_words(out, choice, place, partial.end(), end)
             self._calls.keep(choice, place, partial.arguments())
             partial.values.clear()
 
@@ -116,7 +102,7 @@ class _Partial:
         value = next((piece[key] for key in _VALUES if piece.get(key) is not None), None)
         before = self.end() if path != self._open else ""
         self._keep(path, value)
-        text = value if isinstance(value, str) else dump(value)
+        text = value if isinstance(value, str) else dump_text(value)
         if piece.get("willContinue"):
             self._open = path
             return before + text
@@ -137,12 +123,12 @@ class _Partial:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments as an object; simple paths become members."""
-        found: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for path, value in self.values.items():
             names = path.removeprefix("$").removeprefix(".").split(".")
-            here = found
+            here = arguments
             for name in names[:-1]:
                 inner = here.setdefault(name, {})
                 here = inner if isinstance(inner, dict) else {}
             here[names[-1]] = value
-        return found
+        return arguments

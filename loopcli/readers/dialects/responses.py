@@ -14,14 +14,14 @@ Source: the Responses API and recordings of it, of xAI and LM Studio. Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
-from loopcli.readers.base import Described, Frame, WholeDocuments, member, number, objects, string
-from loopcli.readers.calls import Calls
+from loopcli.lenient_json import count, member, objects, string
+from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.errors import ordinary, report, upstream_error
+from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.errors import report, upstream_error
 
 _CHANNELS = {
     "response.output_text.delta": Channel.CONTENT,
@@ -45,33 +45,19 @@ _ENDS = frozenset(
 )
 
 
-class ResponsesDialect(WholeDocuments):
+class ResponsesDialect(ProviderDialect):
     """Understands response.* events and whole responses."""
 
     name = "responses"
 
     def __init__(self) -> None:
-        self._described = Described()
-        self._calls = Calls()
+        super().__init__()
         # The output indexes of which something has been judged.
-        self._heard: set[int] = set()
+        self._judged: set[int] = set()
         self._error = ""
 
-    def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add what the documents say."""
-        for frame in frames:
-            before = out.stopped
-            doc = self._ordinary(frame, out)
-            if doc is not None:
-                self._take(doc, frame, out)
-            if out.stopped and not before:
-                return
-
-    def close(self, out: Collector) -> None:
-        """Add the assembled tool calls."""
-        self._calls.close(out)
-
-    def _ordinary(self, frame: Frame, out: Collector) -> dict[str, Any] | None:
+    def document(self, frame: Frame, out: Collector) -> dict[str, Any] | None:
+        """Return the document to read; errors have shapes of their own here."""
         doc = frame[0]
         if isinstance(doc, dict):
             kind = string(doc.get("type"))
@@ -80,7 +66,7 @@ class ResponsesDialect(WholeDocuments):
                 return None
             if doc.get("object") == "response" or kind in _ENDS:
                 return doc  # the error in it is read with its status
-        return ordinary(frame, out)
+        return super().document(frame, out)
 
     def _fail(self, doc: object, frame: Frame, out: Collector) -> None:
         error = upstream_error(doc, "error", frame[2], frame[1])
@@ -89,15 +75,16 @@ class ResponsesDialect(WholeDocuments):
             self._error = error.message
             report(error, out)
 
-    def _take(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
+    def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
+        """Add the events of one document."""
         kind, end = string(doc.get("type")), frame[1]
-        index = number(doc.get("output_index"))
+        index = count(doc.get("output_index"))
         if kind in _CHANNELS:
-            self._say(_CHANNELS[kind], index, doc.get("delta"), end, out)
+            self._add_text(_CHANNELS[kind], index, doc.get("delta"), end, out)
         elif kind in _ARGUMENTS:
             fragment, free = string(doc.get("delta")), not _ARGUMENTS[kind]
-            self._hear(index)
-            self._calls.add(out, 0, index, fragment, end, free=free)
+            self._mark_judged(index)
+            self._calls.add_fragment(out, 0, index, fragment, end, free=free)
         elif kind == "response.output_item.added":
             item = doc.get("item")
             if _is_call(item):
@@ -111,24 +98,26 @@ class ResponsesDialect(WholeDocuments):
         elif kind.startswith("response."):
             self._response(doc.get("response"), frame, out, final=kind in _ENDS)
 
-    def _hear(self, index: int) -> None:
-        if len(self._heard) < MAX_LANES:
-            self._heard.add(index)
+    def _mark_judged(self, index: int) -> None:
+        if len(self._judged) < MAX_LANES:
+            self._judged.add(index)
 
-    def _say(self, channel: Channel, index: int, text: object, end: int, out: Collector) -> None:
+    def _add_text(
+        self, channel: Channel, index: int, text: object, end: int, out: Collector
+    ) -> None:
         if text and isinstance(text, str):
-            self._hear(index)
-            out.text(Lane(channel, 0, index), text, end)
+            self._mark_judged(index)
+            out.add_text(Lane(channel, 0, index), text, end)
 
     def _response(
         self, response: object, frame: Frame, out: Collector, *, final: bool = True
     ) -> None:
         if not isinstance(response, dict):
             return
-        self._described.tell(out, response.get("id"), response.get("model"))
+        self._meta.update(out, response.get("id"), response.get("model"))
         usage = response.get("usage")
         if isinstance(usage, dict) and usage:
-            out.add(Usage(usage))
+            out.add_event(Usage(usage))
         if not final:
             return
         for index, item in enumerate(objects(response.get("output"))):
@@ -138,12 +127,12 @@ class ResponsesDialect(WholeDocuments):
         reason = string(member(response, "incomplete_details", "reason"))
         status = string(response.get("status"))
         if status not in ("in_progress", "queued"):
-            out.add(Finish(0, reason or status or "completed"))
-            out.add(Done())
+            out.add_event(Finish(0, reason or status or "completed"))
+            out.add_event(Done())
 
     def _item(self, index: int, item: object, end: int, out: Collector) -> None:
         """Judge an item of which no delta came."""
-        if not isinstance(item, dict) or index in self._heard:
+        if not isinstance(item, dict) or index in self._judged:
             return
         if _is_call(item):
             name = string(item.get("name")) or string(item.get("type"))
@@ -151,15 +140,15 @@ class ResponsesDialect(WholeDocuments):
             self._calls.open(out, 0, index, name, ident)
             for key, is_json in _INPUTS.items():
                 if string(item.get(key)):
-                    self._hear(index)
-                    self._calls.add(out, 0, index, item[key], end, free=not is_json)
+                    self._mark_judged(index)
+                    self._calls.add_fragment(out, 0, index, item[key], end, free=not is_json)
         elif item.get("type") == "message":
             for part in objects(item.get("content")):
                 text = part.get("text") or part.get("refusal") or part.get("transcript")
-                self._say(Channel.CONTENT, index, text, end, out)
+                self._add_text(Channel.CONTENT, index, text, end, out)
         elif item.get("type") == "reasoning":
             for part in objects(item.get("content")) or objects(item.get("summary")):
-                self._say(Channel.REASONING, index, part.get("text"), end, out)
+                self._add_text(Channel.REASONING, index, part.get("text"), end, out)
 
 
 def _is_call(item: object) -> bool:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from loopcli.readers.base import Dialect, Frame, member, string
+from loopcli.lenient_json import member, string
+from loopcli.readers.base import Dialect, Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.errors import is_prose, lone_error, ordinary, report, upstream_error
+from loopcli.readers.errors import document_of, is_prose, lone_error, report, upstream_error
 
 _DIALECTS = {
     "chat": ("chat", "ChatDialect"),
@@ -153,19 +154,19 @@ class AutoDialect:
 
     def _choose(self, frame: Frame, out: Collector) -> bool:
         doc, end, line, name, raw = frame
-        found = "vercel" if name.startswith("line ") else recognise(doc)
-        if found:
-            self._chosen = dialect(found)
+        speaks = "vercel" if name.startswith("line ") else recognise(doc)
+        if speaks:
+            self._chosen = dialect(speaks)
             return True
         self._docs += 1
         error = upstream_error(doc, name, line, end) if isinstance(doc, dict) else None
         if error is None and self._docs == 1:
             error = lone_error(doc, line, end)
-        told = doc is None and (name == "error" or is_prose(raw))
-        self._trouble = self._trouble or error is not None or told
+        message = doc is None and (name == "error" or is_prose(raw))
+        self._trouble = self._trouble or error is not None or message
         if error is not None:
             report(error, out)
-        elif ordinary(frame, out) is not None and self._strange is None:
+        elif document_of(frame, out) is not None and self._strange is None:
             self._strange = (", ".join(list(doc)[:5]), line, end)
         return False
 
@@ -175,4 +176,5 @@ class AutoDialect:
             self._chosen.close(out)
         elif self._strange is not None and not self._trouble:
             members, line, end = self._strange
-            out.problem(f"an unknown format, whose documents have the members {members}", line, end)
+            message = f"an unknown format, whose documents have the members {members}"
+            out.add_problem(message, line, end)

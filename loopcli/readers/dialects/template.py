@@ -69,10 +69,10 @@ class Template:
             return
         self._pause = 0 if self._hit else min(2 * self._pause + 1, _LONGEST_WAIT)
         self._wait, self._hit = self._pause, False
-        found = _TEXT.search(self._raw)
-        if found is None:
+        text = _TEXT.search(self._raw)
+        if text is None:
             return
-        head, tail = self._raw[: found.start(1)], self._raw[found.end(1) :]
+        head, tail = self._raw[: text.start(1)], self._raw[text.end(1) :]
         # The proof that this was the text, and not the like of it elsewhere.
         original, delta["content"] = delta["content"], _PROBE
         try:

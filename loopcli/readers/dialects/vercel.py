@@ -13,91 +13,85 @@ Source: the SDK's documentation. Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
-from loopcli.readers.base import Described, Frame, WholeDocuments, member, string
-from loopcli.readers.calls import Calls
+from loopcli.lenient_json import member, string
+from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.errors import ordinary, report
+from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.errors import report
 
 
-class VercelDialect(WholeDocuments):
+class VercelDialect(ProviderDialect):
     """Understands UI message parts and, by their codes, the older lines."""
 
     name = "vercel"
 
     def __init__(self) -> None:
-        self._described = Described()
-        self._calls = Calls()
+        super().__init__()
         self._blocks: dict[tuple[Channel, str], Lane] = {}
         self._places: dict[str, int] = {}
 
-    def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add what the documents say."""
-        for frame in frames:
-            if frame[3].startswith("line "):
-                self._line(frame, out)
-                continue
-            doc = ordinary(frame, out)
-            if doc is not None:
-                self._part(doc, frame[1], out)
-            if out.stopped:
-                return
+    def document(self, frame: Frame, out: Collector) -> dict[str, Any] | None:
+        """Return the document to read; a line of the older protocol is read at once."""
+        if frame[3].startswith("line "):
+            self._line(frame, out)
+            return None
+        return super().document(frame, out)
 
-    def close(self, out: Collector) -> None:
-        """Add the assembled tool calls."""
-        self._calls.close(out)
-
-    def _part(self, doc: dict[str, Any], end: int, out: Collector) -> None:
+    def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
+        """Add the events of one part."""
+        end = frame[1]
         ident = string(doc.get("id"))
         match doc.get("type"):
             case "text-delta":
-                self._say(Channel.CONTENT, ident, doc.get("delta"), end, out)
+                self._add_text(Channel.CONTENT, ident, doc.get("delta"), end, out)
             case "reasoning-delta":
-                self._say(Channel.REASONING, ident, doc.get("delta"), end, out)
+                self._add_text(Channel.REASONING, ident, doc.get("delta"), end, out)
             case "tool-input-start":
                 self._open(doc, out)
             case "tool-input-delta":
                 place = self._open(doc, out)
-                self._calls.add(out, 0, place, string(doc.get("inputTextDelta")), end)
+                self._calls.add_fragment(out, 0, place, string(doc.get("inputTextDelta")), end)
             case "tool-input-available":
                 self._whole(doc, doc.get("input"), end, out)
             case "start":
-                self._described.tell(out, doc.get("messageId"), "")
+                self._meta.update(out, doc.get("messageId"), "")
             case "finish":
-                out.add(Finish(0, string(doc.get("finishReason")) or "finish"))
-                out.add(Done())
+                out.add_event(Finish(0, string(doc.get("finishReason")) or "finish"))
+                out.add_event(Done())
             case "abort":
-                out.add(Finish(0, "abort"))
+                out.add_event(Finish(0, "abort"))
 
     def _line(self, frame: Frame, out: Collector) -> None:
         doc, end, number, name, _ = frame
         match name.removeprefix("line "):
             case "0":
-                self._say(Channel.CONTENT, "", doc, end, out)
+                self._add_text(Channel.CONTENT, "", doc, end, out)
             case "g":
-                self._say(Channel.REASONING, "", doc, end, out)
+                self._add_text(Channel.REASONING, "", doc, end, out)
             case "b":
                 self._open(doc, out)
             case "c":
                 place = self._open(doc, out)
-                self._calls.add(out, 0, place, string(member(doc, "argsTextDelta")), end)
+                self._calls.add_fragment(out, 0, place, string(member(doc, "argsTextDelta")), end)
             case "9":
                 self._whole(doc, member(doc, "args"), end, out)
             case "3":
                 report(UpstreamError(str(doc), number, end), out)
             case "f":
-                self._described.tell(out, member(doc, "messageId"), "")
+                self._meta.update(out, member(doc, "messageId"), "")
             case "d":
                 usage = member(doc, "usage")
                 if isinstance(usage, dict) and usage:
-                    out.add(Usage(usage))
-                out.add(Finish(0, string(member(doc, "finishReason")) or "finish"))
-                out.add(Done())
+                    out.add_event(Usage(usage))
+                out.add_event(Finish(0, string(member(doc, "finishReason")) or "finish"))
+                out.add_event(Done())
 
-    def _say(self, channel: Channel, ident: str, text: object, end: int, out: Collector) -> None:
+    def _add_text(
+        self, channel: Channel, ident: str, text: object, end: int, out: Collector
+    ) -> None:
         if not text or not isinstance(text, str):
             return
         key = channel, ident
@@ -106,7 +100,7 @@ class VercelDialect(WholeDocuments):
                 return
             same = sum(1 for other, _ in self._blocks if other is channel)
             self._blocks[key] = Lane(channel, 0, same)
-        out.text(self._blocks[key], text, end)
+        out.add_text(self._blocks[key], text, end)
 
     def _open(self, doc: object, out: Collector) -> int:
         ident = string(member(doc, "toolCallId"))
@@ -120,4 +114,4 @@ class VercelDialect(WholeDocuments):
         place = self._open(doc, out)
         call = self._calls.get(0, place)
         if call is not None and not call.used:
-            self._calls.whole(out, 0, place, arguments, end)
+            self._calls.add_whole(out, 0, place, arguments, end)

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import re
 
-from loopcli.events import Event
 from loopcli.lenient_json import parse
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
-from loopcli.readers.collector import Collector
+from loopcli.readers.framings.document_reader import DocumentReader
 from loopcli.readers.framings.scanner import ObjectScanner
 
 _BRACKET = re.compile(rb"[\[\]]")
 
 
-class JsonDocumentsReader:
+class JsonDocumentsReader(DocumentReader):
     """Reads objects one after the other, wherever their lines break."""
 
     framing = "json"
@@ -30,9 +29,7 @@ class JsonDocumentsReader:
     def __init__(
         self, dialect: Dialect, origin: Origin = START, *, max_frame: int = MAX_FRAME_BYTES
     ) -> None:
-        self._dialect = dialect
-        self._out = Collector()
-        self._max_frame = max_frame
+        super().__init__(dialect, max_frame)
         self._scanner = ObjectScanner()
         self._pieces: list[bytes] = []
         self._size = 0
@@ -40,35 +37,14 @@ class JsonDocumentsReader:
         self._begun_on = 0
         self._in_array = False
 
-    @property
-    def name(self) -> str:
-        """The format, as ``--input`` and the report call it."""
-        return self._dialect.name
+    def excess(self) -> tuple[str, int, int] | None:
+        """Return the message, line and byte of a document longer than allowed, if there is one."""
+        if self._size <= self._max_frame:
+            return None
+        return f"a document of more than {self._max_frame} bytes", self._begun_on, self._at
 
-    @property
-    def progress(self) -> int:
-        """How many deltas with something in them have been read."""
-        return self._out.progress
-
-    def feed(self, data: bytes) -> list[Event]:
-        """Return the events that ``data`` completes."""
-        if self._out.stopped:
-            return []
-        self._dialect.take(self._frames(data), self._out)
-        if self._size > self._max_frame and not self._out.stopped:
-            message = f"a document of more than {self._max_frame} bytes"
-            self._out.problem(message, self._begun_on, self._at)
-        return self._out.take()
-
-    def close(self) -> list[Event]:
-        """Return the events that the end of the input completes."""
-        if self._out.stopped:
-            return []
-        self._out.close()
-        self._dialect.close(self._out)
-        return self._out.take()
-
-    def _frames(self, data: bytes) -> list[Frame]:
+    def frames(self, data: bytes) -> list[Frame]:
+        """Return the objects that ``data`` completes."""
         frames: list[Frame] = []
         at = 0
         while at < len(data):

@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import re
 
-from loopcli.events import Event
 from loopcli.lenient_json import parse
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
-from loopcli.readers.collector import Collector
 from loopcli.readers.errors import is_prose
+from loopcli.readers.framings.document_reader import DocumentReader
 from loopcli.readers.framings.lines import Line, LineSplitter
 
 _CODED = re.compile(rb'([0-9a-z]):(["\[{].*)', re.DOTALL)
 
 
-class JsonLinesReader:
+class JsonLinesReader(DocumentReader):
     """Reads one document a line."""
 
     framing = "ndjson"
@@ -31,42 +30,25 @@ class JsonLinesReader:
     def __init__(
         self, dialect: Dialect, origin: Origin = START, *, max_frame: int = MAX_FRAME_BYTES
     ) -> None:
-        self._dialect = dialect
+        super().__init__(dialect, max_frame)
         self._lines = LineSplitter(*origin)
-        self._out = Collector()
-        self._max_frame = max_frame
 
-    @property
-    def name(self) -> str:
-        """The format, as ``--input`` and the report call it."""
-        return self._dialect.name
+    def frames(self, data: bytes) -> list[Frame]:
+        """Return the documents of the lines that ``data`` completes."""
+        return self._documents(self._lines.feed(data))
 
-    @property
-    def progress(self) -> int:
-        """How many deltas with something in them have been read."""
-        return self._out.progress
+    def last_frames(self) -> list[Frame]:
+        """Return the document of a last line without a line end, if it is whole."""
+        return self._documents(self._lines.close(), last=True)
 
-    def feed(self, data: bytes) -> list[Event]:
-        """Return the events that ``data`` completes."""
-        if self._out.stopped:
-            return []
-        self._dialect.take(self._frames(self._lines.feed(data)), self._out)
-        if self._lines.partial_size > self._max_frame and not self._out.stopped:
-            message = f"more than {self._max_frame} bytes with no line break"
-            self._out.problem(message, self._lines.number + 1, self._lines.at)
-        return self._out.take()
+    def excess(self) -> tuple[str, int, int] | None:
+        """Return the message, line and byte of a line longer than allowed, if there is one."""
+        if self._lines.partial_size <= self._max_frame:
+            return None
+        message = f"more than {self._max_frame} bytes with no line break"
+        return message, self._lines.number + 1, self._lines.at
 
-    def close(self) -> list[Event]:
-        """Return the events that the end of the input completes."""
-        if self._out.stopped:
-            return []
-        self._dialect.take(self._frames(self._lines.close(), last=True), self._out)
-        if not self._out.stopped:
-            self._out.close()
-            self._dialect.close(self._out)
-        return self._out.take()
-
-    def _frames(self, lines: list[Line], *, last: bool = False) -> list[Frame]:
+    def _documents(self, lines: list[Line], *, last: bool = False) -> list[Frame]:
         frames: list[Frame] = []
         for content, end, number in lines:
             payload, name = content.strip(), ""

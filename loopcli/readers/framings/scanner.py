@@ -29,11 +29,11 @@ class ObjectScanner:
             self._escaped = False
             at += 1
         while True:
-            found = (_INSIDE if self._in_string else _OUTSIDE).search(data, at)
-            if found is None:
+            mark = (_INSIDE if self._in_string else _OUTSIDE).search(data, at)
+            if mark is None:
                 return -1
-            at = found.end()
-            char = found[0]
+            at = mark.end()
+            char = mark[0]
             if char == b'"':
                 self._in_string = not self._in_string
             elif char == b"\\":

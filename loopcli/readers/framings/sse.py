@@ -27,10 +27,9 @@ from itertools import accumulate, count, repeat
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from loopcli.events import Event
 from loopcli.lenient_json import parse
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
-from loopcli.readers.collector import Collector
+from loopcli.readers.framings.document_reader import DocumentReader
 from loopcli.readers.framings.lines import BOM, Line, LineSplitter
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 _MAX_TAIL = 64 * 1024
 
 
-class SseReader:
+class SseReader(DocumentReader):
     """Reads an event stream whose documents ``dialect`` understands."""
 
     framing = "sse"
@@ -48,9 +47,7 @@ class SseReader:
     def __init__(
         self, dialect: Dialect, origin: Origin = START, *, max_frame: int = MAX_FRAME_BYTES
     ) -> None:
-        self._dialect = dialect
-        self._out = Collector()
-        self._max_frame = max_frame
+        super().__init__(dialect, max_frame)
         # Either the tail or the line splitter holds what is incomplete.
         self._tail = b""
         self._lines = LineSplitter(*origin)
@@ -65,28 +62,12 @@ class SseReader:
         self._scanner: ObjectScanner | None = None
         self._begun = False
 
-    @property
-    def name(self) -> str:
-        """The format, as ``--input`` and the report call it."""
-        return self._dialect.name
+    def frames(self, data: bytes) -> Iterable[Frame]:
+        """Return the documents of the events that ``data`` completes."""
+        return self._read(data if self._begun else self._skip_bom(data))
 
-    @property
-    def progress(self) -> int:
-        """How many deltas with something in them have been read."""
-        return self._out.progress
-
-    def feed(self, data: bytes) -> list[Event]:
-        """Return the events that ``data`` completes."""
-        if self._out.stopped:
-            return []
-        if not self._begun:
-            data = self._skip_bom(data)
-        return self._give(self._read(data))
-
-    def close(self) -> list[Event]:
-        """Return the events that the end of the input completes."""
-        if self._out.stopped:
-            return []
+    def last_frames(self) -> list[Frame]:
+        """Return the documents of an event that the end of the input completes."""
         self._begun = True
         frames = self._careful(self._lines.feed(self._tail) + self._lines.close())
         self._tail = b""
@@ -94,21 +75,16 @@ class SseReader:
         # cut, not malformed.
         if not (self._pending and self._pending[0].cut_short and not _join(self._pending).whole):
             frames += self._dispatch(self._lines.at)
-        return self._give(frames, last=True)
+        return frames
 
-    def _give(self, frames: Iterable[Frame], *, last: bool = False) -> list[Event]:
-        self._dialect.take(frames, self._out)
-        if self._out.stopped:
-            return self._out.take()
+    def excess(self) -> tuple[str, int, int] | None:
+        """Return the message, line and byte of an event longer than allowed, if there is one."""
         if self._too_long is None and self._held + self._lines.partial_size > self._max_frame:
             self._too_long = self._lines.number + 1, self._lines.at
-        if self._too_long is not None:
-            message = f"more than {self._max_frame} bytes with no line break that ends the event"
-            self._out.problem(message, *self._too_long)
-        if last and not self._out.stopped:
-            self._out.close()
-            self._dialect.close(self._out)
-        return self._out.take()
+        if self._too_long is None:
+            return None
+        message = f"more than {self._max_frame} bytes with no line break that ends the event"
+        return message, *self._too_long
 
     def _skip_bom(self, data: bytes) -> bytes:
         data, self._tail = self._tail + data, b""
