@@ -22,7 +22,7 @@ RULES = {f"rules.{path.name}" for path in (PACKAGE / "rules").iterdir() if path.
 # From the ground up. A room imports from its own layer and from those below it.
 LAYERS = {
     "nouns": {"", "events", "session_events", "verdicts", "errors", "status"},
-    "measures": {"words", "wording", "lenient_json", "identity", "loop_keys"},
+    "measures": {"words", "wording", "lenient_json", "identity", "loop_keys", "signatures"},
     "readers": {"readers"},
     "rules": {"rules"},
     "composition": {"detector", "watch"},

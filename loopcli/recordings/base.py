@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from loopcli import lenient_json
 from loopcli.events import Lane
-from loopcli.readers.framings.lines import BOM
+from loopcli.signatures import BOM
 from loopcli.status import Status
 from loopcli.verdicts import Label
 

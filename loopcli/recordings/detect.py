@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from loopcli.readers.detection.auto import surely_text
-from loopcli.readers.framings.lines import BOM
 from loopcli.recordings import documents
 from loopcli.recordings.base import (
     HEAD_BYTES,
@@ -29,6 +28,7 @@ from loopcli.recordings.base import (
     parse_document,
 )
 from loopcli.recordings.formats import bedrock, cassette, httprr, jsonlines, plain_text, stream
+from loopcli.signatures import BOM, UTF16
 from loopcli.status import Status
 
 _NO_SHAPE = "JSON of no known shape"
@@ -44,12 +44,11 @@ _LINES_LOOKED_AT = 20
 # Control characters that no text has; colours (ESC) and backspaces it may have.
 _CONTROLS = bytes(set(range(32)) - set(b"\b\t\n\v\f\r\x1b")) + b"\x7f"
 _MOST_CONTROLS = 0.05
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 # A first line that no stream begins with: more than one word, and none of the
 # fields, marks and codes that streams have. Most replies are known by it at
 # once; the readers' own guess costs more than all else for a short file.
 PROSE = re.compile(
-    rb"(?:\xef\xbb\xbf)?+\s*+(?!(?:data|event|id|retry|error|version|\w)?:|HTTP/|[-<{\[:])"
+    rb"(?:" + BOM + rb")?+\s*+(?!(?:data|event|id|retry|error|version|\w)?:|HTTP/|[-<{\[:])"
     rb"[^\s\0]+ [^\r\n]"
 )
 
@@ -70,7 +69,7 @@ def _read(source: Peekable, hints: Hints) -> Iterator[Found]:
         return _recording(source, bedrock.read)
     start = head.removeprefix(BOM).lstrip()
     if is_binary(head):
-        utf16 = head.startswith(_UTF16)
+        utf16 = head.startswith(UTF16)
         return _unknown("UTF-16, convert it to UTF-8" if utf16 else "binary data")
     if head.startswith(httprr.MAGIC):
         return _recording(source, httprr.replies)

@@ -13,8 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 
-GZIP = b"\x1f\x8b"
-ZSTD = b"\x28\xb5\x2f\xfd"
+from loopcli.signatures import GZIP, ZSTD
 
 _READ_BYTES = 256 * 1024
 # What is given to gzip's engine at a time: from a damaged step nothing comes out.

@@ -17,9 +17,9 @@ from loopcli.readers.detection.guess import MAX_GUESS, guess
 from loopcli.readers.detection.probe import Choice, Probe
 from loopcli.readers.detection.unsupported import RefusingReader, not_a_stream, plain
 from loopcli.readers.dialects.table import NAMES, Wanted
-from loopcli.readers.framings.lines import BOM
 from loopcli.readers.framings.sse import SseReader
 from loopcli.readers.framings.text import TextReader
+from loopcli.signatures import BOM
 
 __all__ = ["READERS", "AutoReader", "guess", "reader"]
 

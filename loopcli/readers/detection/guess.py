@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from loopcli.readers.framings.lines import BOM
+from loopcli.signatures import BOM
 
 # What a stream may keep us guessing with (OpenRouter opens with dozens of
 # comments); after that it is text.

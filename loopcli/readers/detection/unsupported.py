@@ -13,13 +13,11 @@ from loopcli.events import Event, Problem
 from loopcli.lenient_json import member, objects
 from loopcli.readers.base import Origin, Reader
 from loopcli.readers.framings.text import TextReader
+from loopcli.signatures import GZIP, HTTPRR, ZSTD
 
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
 # An AWS event stream frame: its length (short), the length of its headers, a
 # checksum, and the first header's name with its length before it.
 _AWS = rb"\x00[\s\S]{12}:(event|message|content|exception)-type"
-_HTTPRR = b"httprr trace v1"
 _VCR = re.compile(
     rb"(---\r?\n)?(version: \d+\r?\n)?(http_)?interactions:\r?\n *- *(request|id|uri)"
 )
@@ -38,10 +36,10 @@ def not_a_stream(head: bytes, *, final: bool) -> str | None:
     """
     head = head[:_LONGEST_SIGN]
     final = final or len(head) >= _LONGEST_SIGN
-    for magic, name in ((_GZIP, "gzip"), (_ZSTD, "zstd")):
+    for magic, name in ((GZIP, "gzip"), (ZSTD, "zstd")):
         if head.startswith(magic):
             return f"compressed data ({name}): ask curl to undo it with --compressed"
-    if head.startswith(_HTTPRR):
+    if head.startswith(HTTPRR):
         return "not a stream: an httprr recording; give it the body of one response"
     if head.startswith(_VCR_START) and re.match(_VCR, head):
         return "not a stream: a VCR cassette; give it the body of one response"
@@ -52,7 +50,7 @@ def not_a_stream(head: bytes, *, final: bool) -> str | None:
         return "the sizes of HTTP chunks stand between the data: leave out curl's --raw"
     if final:
         return ""
-    begun = (_GZIP, _ZSTD, _HTTPRR)
+    begun = (GZIP, ZSTD, HTTPRR)
     if any(sign.startswith(head) for sign in begun) or head.startswith(b"\x00"):
         return None
     if hexadecimal and re.fullmatch(_HEX_LINE, head):

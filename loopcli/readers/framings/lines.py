@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-BOM = b"\xef\xbb\xbf"
-
 
 class Line(NamedTuple):
     """A line without its end. ``end`` is the byte after its line end, ``number`` counts from 1."""

@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any
 from loopcli.lenient_json import parse
 from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
 from loopcli.readers.framings.document_reader import DocumentReader
-from loopcli.readers.framings.lines import BOM, Line, LineSplitter
+from loopcli.readers.framings.lines import Line, LineSplitter
+from loopcli.signatures import BOM
 
 if TYPE_CHECKING:
     from loopcli.readers.framings.scanner import ObjectScanner  # seldom needed

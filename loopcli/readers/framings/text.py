@@ -7,7 +7,7 @@ from codecs import utf_8_decode
 
 from loopcli.events import Event, Lane, Text
 from loopcli.readers.base import START, Origin
-from loopcli.readers.framings.lines import BOM
+from loopcli.signatures import BOM
 
 
 class TextMarks:

@@ -19,9 +19,7 @@ from typing import Any
 from loopcli.events import Lane
 from loopcli.recordings.base import MAX_DOCUMENT_BYTES, Defect, Found, Reply, dump, parse_document
 from loopcli.recordings.formats import bedrock, stream
-
-GZIP = b"\x1f\x8b"
-ZSTD = b"\x28\xb5\x2f\xfd"
+from loopcli.signatures import GZIP, ZSTD
 
 # Where whole answers keep their text: Aleph Alpha, Cohere's generate, watsonx
 # and Titan, hosted Mistral, text-generation-inference, hosted Llama, Anthropic's

@@ -21,12 +21,13 @@ from typing import Any
 from loopcli.errors import reason
 from loopcli.recordings.base import Defect, Found, within
 from loopcli.recordings.formats import bodies, xai
+from loopcli.signatures import BOM
 from loopcli.status import Status
 
 _LISTS = ("interactions", "http_interactions")
 # How a cassette in YAML begins: comments and a document mark may stand first.
 _HEAD = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s*(?:#[^\n]*|---[^\n]*|(?:version|recorded_with):[^\n]*)\n)*"
+    rb"(?:" + BOM + rb")?(?:\s*(?:#[^\n]*|---[^\n]*|(?:version|recorded_with):[^\n]*)\n)*"
     rb"\s*(?:http_)?interactions:"
 )
 NEEDS_YAML = "reading YAML needs PyYAML: pip install 'loopcheck[formats]'"

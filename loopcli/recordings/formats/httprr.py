@@ -14,8 +14,9 @@ from collections.abc import Iterator
 
 from loopcli.recordings.base import Defect, Found, within
 from loopcli.recordings.formats import bodies
+from loopcli.signatures import HTTPRR
 
-MAGIC = b"httprr trace v1\n"
+MAGIC = HTTPRR + b"\n"
 _LENGTHS = re.compile(rb"(\d+) (\d+)\r?\n")
 _BLANK = re.compile(rb"\r?\n\r?\n")
 _CHUNKED = re.compile(rb"^transfer-encoding:.*\bchunked\b", re.IGNORECASE | re.MULTILINE)
