@@ -8,7 +8,7 @@ and ``tests/test_layers.py`` holds every file to that:
 
 ``events session_events verdicts errors status``
     the nouns
-``words wording lenient_json identity loop_keys``
+``words wording lenient_json signatures identity loop_keys``
     small measures that everybody shares
 ``readers``
     live bytes to events: ``framings`` (where a document ends), ``dialects`` (what a

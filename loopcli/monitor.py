@@ -107,9 +107,9 @@ class TextMonitor:
             return self.verdict
         if Channel(channel) is Channel.TOOL_ARGS:
             self._calls.open(out, choice, block, tool)
-            self._calls.add(out, choice, block, text, 0)
+            self._calls.add_fragment(out, choice, block, text, 0)
         else:
-            out.text(Lane(Channel(channel), choice, block), text, 0)
+            out.add_text(Lane(Channel(channel), choice, block), text, 0)
         for event in out.take():
             for verdict in self.detector.update(event):
                 self.verdict = self.verdict or verdict
