@@ -30,6 +30,7 @@ def entry() -> None:
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from loopcli.cli import main
+    from loopcli.output.console import Console
     from loopcli.status import Status
 
     if ours:
@@ -44,7 +45,7 @@ def entry() -> None:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if status == Status.CLEAN and sys.stderr is not None:
-            print(f"loopcheck: <stdout>: {error}", file=sys.stderr)
+            Console(sys.stderr).line(f"{error}", source="<stdout>")
             status = Status.TROUBLE
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.flush()

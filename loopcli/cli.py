@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from enum import IntEnum
@@ -14,9 +13,10 @@ from loopcli import __version__
 from loopcli.commands import options
 from loopcli.commands.filter import EPILOG, filter_options, run_filter
 from loopcli.errors import ConfigError
+from loopcli.output.console import Console
 from loopcli.status import RunStatus, Status
 from loopcli.system.stdio import SIGINT, SIGPIPE, die_by
-from loopcli.wording import escaped, kebab
+from loopcli.wording import kebab
 
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
 # Imported only when called: the filter's start-up must not pay for these.
@@ -146,8 +146,7 @@ def _help(error: click.UsageError) -> str:
 
 
 def _fail(status: IntEnum, *lines: str) -> int:
-    if sys.stderr is not None:  # with None, print() would write to standard output
-        with contextlib.suppress(OSError):
-            for line in lines:
-                print(f"loopcheck: {escaped(line)}", file=sys.stderr, flush=True)
+    console = Console(sys.stderr)
+    for line in lines:
+        console.line(line)
     return status

@@ -16,6 +16,7 @@ from loopcli.commands import options
 from loopcli.detector import Detector
 from loopcli.filter.driver import Filter, FilterSettings
 from loopcli.output.base import Renderer
+from loopcli.output.console import Console
 from loopcli.output.text import TextRenderer
 from loopcli.readers.detection.auto import reader
 from loopcli.rules import table
@@ -167,6 +168,6 @@ def _renderers(
     if params["json_"]:
         renderers.append(JsonLinesRenderer(os.fdopen(os.dup(2), "wb", buffering=0)))
     elif not params["quiet"] and sys.stderr is not None:
-        color = options.use_color(params["color"])
-        renderers.append(TextRenderer(sys.stderr, color=color, verbose=params["verbose"]))
+        console = Console(sys.stderr, color=options.use_color(params["color"]))
+        renderers.append(TextRenderer(console, verbose=params["verbose"]))
     return renderers, report

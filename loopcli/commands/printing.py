@@ -22,7 +22,7 @@ def printed(data: bytes, status: Status = Status.CLEAN) -> int:
     except ReaderGoneError:
         return die_by(SIGPIPE)
     except OutputError as error:
-        Console(sys.stderr).line(f"<stdout>: {error}")
+        Console(sys.stderr).line(str(error), source="<stdout>")
         return worst((status, Status.TROUBLE))
     return status
 

@@ -1,26 +1,45 @@
-"""Single lines for people, on standard error, from commands that have no stream to name."""
+"""Message lines for people, on standard error: the one place that writes them."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from loopcli.wording import escaped
 
+if TYPE_CHECKING:
+    from loopcli.output.bar import Bar
+
+RED, YELLOW = "\x1b[1;31m", "\x1b[33m"
+_PLAIN = "\x1b[0m"
+
 
 class Console:
-    """Prints messages, unless ``quiet``. What another program wrote is escaped."""
+    """Prints messages, one a line: ``loopcheck: SOURCE: MESSAGE``.
 
-    def __init__(self, stream: TextIO | None, *, quiet: bool = False) -> None:
+    ``quiet`` prints nothing, and so does a ``stream`` of ``None``, which is what Python makes
+    of a closed standard error. Text of other programs is escaped, so that it cannot control the
+    terminal. A failure to print is ignored: the work matters more than its messages.
+    """
+
+    def __init__(self, stream: TextIO | None, *, quiet: bool = False, color: bool = False) -> None:
         self._stream = None if quiet else stream
+        self._color = color
+        # A bar that is being drawn on the same terminal makes room for each line.
+        self.bar: Bar | None = None
 
-    def line(self, message: str) -> None:
-        """Print a message."""
-        # If standard error is closed, the work still matters.
+    def line(self, message: str, *, source: str = "", color: str = "") -> None:
+        """Print a message; ``color`` is for what stands before it."""
+        if self._stream is None:
+            return
+        if self.bar is not None:
+            self.bar.clear()
+        prefix = f"loopcheck: {escaped(source)}: " if source else "loopcheck: "
+        if color and self._color:
+            prefix = f"{color}{prefix}{_PLAIN}"
         with suppress(OSError, ValueError):
-            if self._stream is not None:
-                print(f"loopcheck: {escaped(message)}", file=self._stream, flush=True)
+            print(prefix + escaped(message), file=self._stream, flush=True)
 
-    def warning(self, message: str) -> None:
+    def warning(self, message: str, *, source: str = "") -> None:
         """Print a warning."""
-        self.line(f"warning: {message}")
+        self.line(f"warning: {message}", source=source, color=YELLOW)

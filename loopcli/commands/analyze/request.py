@@ -61,16 +61,14 @@ class Request(NamedTuple):
 
 
 class Messages:
-    """Writes messages for people to standard error, around a bar if there is one."""
+    """The pass over the corpus, and the end of the command."""
 
     def __init__(self) -> None:
-        self._bar: Bar | None = None
+        self.console = Console(sys.stderr)
 
     def line(self, message: str) -> None:
         """Write a line."""
-        if self._bar is not None:
-            self._bar.clear()
-        Console(sys.stderr).line(message)
+        self.console.line(message)
 
     def trouble(self, trouble: Trouble) -> None:
         """Tell what could not be read."""
@@ -79,19 +77,20 @@ class Messages:
     def survey(self, request: Request, plan: Plan) -> Survey:
         """Go over the corpus; what is wrong with it is told on the way."""
         for warning in request.warnings:
-            self.line(f"warning: {warning}")
+            self.console.warning(warning)
         survey = Survey(plan, request.jobs)
+        bar: Bar | None = None
         if sys.stderr is not None and sys.stderr.isatty():
             from loopcli.output.bar import Bar
 
-            self._bar = Bar(sys.stderr)
+            bar = self.console.bar = Bar(sys.stderr)
         try:
             found = corpus.find(request.paths, files0_from=request.files0_from)
-            survey.run(found, self.trouble, self._bar.tick if self._bar else _ignore)
+            survey.run(found, self.trouble, bar.tick if bar else _ignore)
         finally:
-            if self._bar is not None:
-                self._bar.close()
-                self._bar = None
+            if bar is not None:
+                bar.close()
+                self.console.bar = None
         if survey.interrupted:
             self.line(survey.interruption)
         self._unmatched(survey, request)
@@ -104,10 +103,10 @@ class Messages:
         ids = dict.fromkeys([row.id for row in survey.rows] + [seen.id for seen in survey.seen])
         unmatched = labels.unmatched(ids)
         for message in unmatched[:_MOST_UNMATCHED]:
-            self.line(f"warning: {message}")
+            self.console.warning(message)
         if len(unmatched) > _MOST_UNMATCHED:
             more = len(unmatched) - _MOST_UNMATCHED
-            self.line(f"warning: {more} more labels belong to no reply that was read")
+            self.console.warning(f"{more} more labels belong to no reply that was read")
 
     def end(self, survey: Survey, data: bytes, statuses: Sequence[Status] = ()) -> int:
         """Print what was asked for, and return the exit status."""
