@@ -51,7 +51,7 @@ def test_what_is_not_writable_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     assert (caught.value.filename, path.read_bytes()) == (str(path), b"old")
 
 
-@pytest.mark.parametrize("failing", ["write_all", "_resemble"])
+@pytest.mark.parametrize("failing", ["write_all", "_copy_owner_and_mode"])
 def test_a_failed_write_leaves_the_old_file_and_names_it(
     failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
