@@ -369,6 +369,14 @@ def test_the_wheel_installs_the_page(page: str) -> None:
     assert f"{page[:-2]}({page[-1]})" in README
 
 
+CONTRIBUTING = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w.-]+/[\w./-]*)`", CONTRIBUTING))))
+def test_the_page_for_contributors_names_what_is_there(path: str) -> None:
+    assert (ROOT / path).exists() or (ROOT / "loopcli" / path).exists()
+
+
 def test_the_version(sandbox: Path) -> None:
     assert run("loopcheck --version", sandbox) == f"loopcheck {__version__}\n"
 
