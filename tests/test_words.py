@@ -142,7 +142,7 @@ def per_character(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=TEXTS, sizes=st.lists(st.integers(0, 140), max_size=40), backwards=st.booleans())
 def test_any_chunking_gives_the_same_words_at_the_same_places(
     text: str, sizes: list[int], backwards: bool
@@ -161,7 +161,7 @@ def test_any_chunking_gives_the_same_words_at_the_same_places(
     assert found == per_character(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(text=TEXTS, at=st.integers(0, 200))
 def test_what_waits_is_all_there_is_to_know(text: str, at: int) -> None:
     splitter = Splitter()

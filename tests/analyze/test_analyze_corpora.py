@@ -10,13 +10,13 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from analyzing import COMMAND, PATIENCE, ROOT, VOID, environment, run
+from analyzing import COMMAND, ROOT, VOID, environment, run
+from processes import PATIENCE, until_asleep
 
 GOOD = "good words here\n"
 
@@ -243,7 +243,7 @@ def test_workers_end_with_their_parent(by: signal.Signals, tmp_path: Path) -> No
         stdout=subprocess.PIPE,
         start_new_session=True,
     ) as child:
-        time.sleep(2)
+        until_asleep(child.pid)
         child.send_signal(by)
         try:
             out, _ = child.communicate(timeout=PATIENCE)  # it ends when nobody holds it open
@@ -272,7 +272,7 @@ def test_ctrl_c_ends_with_what_there_is(jobs: str, args: list[str], tmp_path: Pa
         text=True,
         start_new_session=True,
     ) as child:
-        time.sleep(2)
+        until_asleep(child.pid)
         os.killpg(child.pid, signal.SIGINT)
         out, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == -signal.SIGINT  # a shell says 130

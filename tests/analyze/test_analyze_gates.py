@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analyzing import COMMAND, PATIENCE, ROOT, VOID, Run, environment, run
+from analyzing import COMMAND, ROOT, VOID, Run, environment, run
+from processes import PATIENCE
 
 PROSE = (ROOT / "fixtures" / "replies" / "clean" / "prose.txt").read_text("utf-8")
 ERROR = b'data: {"error": {"message": "no more", "code": 500}}\n\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loopcli.analyze.sweep.pareto import Objectives, front, has_headroom, objectives
@@ -18,7 +18,6 @@ COSTS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(COSTS, max_size=60))
 def test_the_front_equals_brute_force(costs: list[Objectives]) -> None:
     def beaten(cost: Objectives) -> bool:
@@ -36,7 +35,6 @@ def test_the_front_equals_brute_force(costs: list[Objectives]) -> None:
     assert [cost for cost, _ in found] == sorted({cost for cost, _ in found})
 
 
-@settings(deadline=None)
 @given(
     st.none() | st.integers(0, 40),
     st.integers(0, 40),

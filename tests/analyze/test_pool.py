@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from analyzing import PATIENCE, VOID, Run, environment
+from analyzing import VOID, Run, environment
+from processes import PATIENCE
 
 from loopcli.analyze.survey import Survey
 from loopcli.analyze.tasks import Lost, Plan, Task, TaskResult, ThisProcess

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from helpers import cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import judge
 from strategies import TEXTS
@@ -40,7 +40,6 @@ def one(pieces: Sequence[str], config: SaturationConfig | None = None) -> Replay
     return row
 
 
-@settings(deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 60), max_size=9), st.sampled_from([7, 90, 64 * 1024]))
 def test_a_row_equals_the_oracle(text: str, sizes: list[int], piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -122,7 +121,6 @@ def test_gates_take_a_reply_as_one() -> None:
     assert [failure.rule for failure in gates.labels(rows)] == ["saturation"]
 
 
-@settings(deadline=None)
 @given(TEXTS, st.lists(st.integers(1, 60), max_size=9))
 def test_a_trace_does_not_depend_on_the_pieces(text: str, sizes: list[int]) -> None:
     whole = trace([(CONTENT, [text])], armed(SMALL))

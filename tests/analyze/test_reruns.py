@@ -137,7 +137,7 @@ def expected(replies: Iterable[Reply], knobs: Config) -> SweepRow:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(REPLIES, st.sampled_from(sorted(GRIDS)), st.integers(0, 4))
 def test_rows_equal_one_run_per_combination(replies: list[Reply], rule: str, split: int) -> None:
     grid_ = RuleGrid.from_items(rule, GRIDS[rule], DEFAULTS[rule])
@@ -165,7 +165,7 @@ def test_every_cell_of_every_fixture_and_of_what_is_to_stay_quiet(rule: str) -> 
         assert list(swept.rows()) == [expected([reply], knobs) for knobs in grid_]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(REPLIES, st.sampled_from(sorted(GRIDS)), st.sampled_from([0.0, 1.0, 2.0]))
 def test_a_suggestion_is_the_front_of_the_whole_grid(
     replies: list[Reply], rule: str, headroom: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isclose, sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loopcli.analyze.scoring import Z_95, Estimate, Score, ScoredReply, per_exposure, score, wilson
@@ -27,7 +27,6 @@ def test_published_intervals(hits: int, trials: int, low: float, high: float) ->
     assert (round(found.low, 4), round(found.high, 4)) == (low, high)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**9).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_interval_bounds_solve_the_score_equation(case: tuple[int, int]) -> None:
     hits, trials = case
@@ -39,7 +38,6 @@ def test_interval_bounds_solve_the_score_equation(case: tuple[int, int]) -> None
         assert isclose(abs(found.value - bound), distance, rel_tol=1e-6, abs_tol=1e-12)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 1000))
 def test_a_rate_of_rare_events_is_a_share_of_very_many_trials(events: int) -> None:
     rate, share = per_exposure(events, 10**12, 1e6), wilson(events, 10**12, 1e6)

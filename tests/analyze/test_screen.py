@@ -39,7 +39,7 @@ def screened(
     return rule
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=REPETITIVE, knobs=KNOBS, sizes=SIZES, least=st.sampled_from([0, 2, 8, 40]))
 def test_every_chunking_gives_the_oracles_answer(
     text: str, knobs: dict[str, int], sizes: list[int], least: int

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import WHITE_SPACE
 from strategies import GRIDS, TEXTS
@@ -45,7 +45,6 @@ def verdicts(batch: list[Tokens], grid: Grid) -> list[dict[SaturationConfig, Ver
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=4), GRIDS, st.sampled_from([150, 400, CHUNK_CHARS]))
 def test_every_cell_equals_the_detector(texts: list[str], grid: Grid, chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -68,7 +67,6 @@ def test_every_short_text_of_two_words() -> None:
     assert alone == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40))
 def test_the_order_of_hashes_that_begin_alike(parts: list[tuple[int, int]]) -> None:
     ids = np.array([head << 48 | tail for head, tail in parts], np.uint64)
@@ -101,7 +99,6 @@ def check_tokens(text: str, found: Tokens) -> None:
     assert len(set(ids)) == len(set(names)) == len(set(zip(ids, names, strict=True)))
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=5), st.sampled_from([131, 150, 400, CHUNK_CHARS]))
 def test_tokens_equal_a_walk_over_the_characters(texts: list[str], chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -120,7 +117,6 @@ def test_slices(before: str, length: int, space: str) -> None:
         check_tokens(text, tokenise(text))
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("ab\0 "), max_size=60), st.integers(0, 60))
 def test_words_at(text: str, chars: int) -> None:
     assert tokenise(text).words_at(chars) == sum(end <= chars for _, _, end in walk(text))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import GRIDS, TEXTS
 from sweeping import Verdict, judge
@@ -74,7 +74,6 @@ def expected(replies: list[Reply], knobs: SaturationConfig) -> SweepRow:
     )
 
 
-@settings(deadline=None)
 @given(REPLIES, GRIDS, st.integers(0, 5), st.sampled_from([1, 9, 1000]))
 def test_rows_equal_one_run_per_combination(
     replies: list[Reply], grid: Grid, split: int, batch: int

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from analyzing import ROOT, VOID, run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import TEXTS
 from sweeping import judge
@@ -75,7 +75,6 @@ REPLIES = st.lists(
 GRID = Grid((3, 8), (1, 2, 4), (1, 2), (2, 6, 20), (0, 40))
 
 
-@settings(deadline=None)
 @given(REPLIES, st.sampled_from([0.0, 1.0, 1.5, 2.0]))
 def test_a_suggestion_is_the_front_of_the_whole_grid(
     replies: list[tuple[str, Label, int | None]], headroom: float

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from processes import PATIENCE
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("curl") and shutil.which("bash")), reason="needs curl and bash"
 )
-LIMIT = 60.0  # seconds after which the server gives up, so that a failure ends, too
 
 
 class Endless(BaseHTTPRequestHandler):
@@ -31,7 +31,7 @@ class Endless(BaseHTTPRequestHandler):
         self.end_headers()
         choice = {"index": 0, "delta": {"content": "void 0;\n"}, "finish_reason": None}
         event = f"data: {json.dumps({'id': 'gen-1', 'choices': [choice]})}\n\n".encode()
-        end = time.monotonic() + LIMIT
+        end = time.monotonic() + PATIENCE
         try:
             while time.monotonic() < end:
                 self.wfile.write(event * 10)
@@ -66,10 +66,10 @@ def test_a_loop_ends_curl_and_the_request(url: str) -> None:
         'echo "${PIPESTATUS[@]}"'
     )
     command = ["bash", "-c", script, "bash", url, sys.executable, "/dev/null"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     # 23 is curl's word for "could not write": its reader had gone.
     assert result.stdout == "23 3\n"
     sentence = "2 words repeated across 3000 consecutive words, 3065 words into the reply"
     assert sentence in result.stderr
-    assert Endless.hung_up.wait(LIMIT)
+    assert Endless.hung_up.wait(PATIENCE)
     assert not Endless.gave_up.is_set()

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import click
 import pytest
+from processes import PATIENCE
 
 from loopcli import __version__
 from loopcli.cli import cli
@@ -267,7 +268,7 @@ def run(command: str, sandbox: Path) -> str:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     ).stdout.decode()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import pty
@@ -24,6 +25,7 @@ from typing import IO, Any, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import PATIENCE, closed_pipe
 
 from loopcli.cli import cli, main
 from loopcli.filter import driver
@@ -40,8 +42,6 @@ IN_READS_OF = [
     "import sys; from loopcli.system import stdio; stdio.READ_SIZE = int(sys.argv.pop(1))\n"
     "from loopcli.__main__ import entry; entry()",
 ]
-# Generous: nothing here asserts a time, but nothing may hang for ever either.
-PATIENCE = 60.0
 VOID = "void 0;\n"
 SENTENCE = "2 words repeated across 3000 consecutive words, 3065 words into the reply"
 
@@ -405,19 +405,6 @@ def test_time_runs_out(flag: str, piece: bytes) -> None:
         assert "0.3 s" in told
 
 
-@pytest.mark.parametrize("piece", [event("word "), b"text "], ids=["sse", "text"])
-def test_deltas_wind_the_idle_clock(piece: bytes) -> None:
-    """Longer than the limit in all, but never that long without a delta."""
-    with Open("--idle-timeout", "1.5", "--max-response-chars", "0") as filter_:
-        end = time.monotonic() + 2.2
-        while time.monotonic() < end:
-            filter_.stdin.write(piece)
-            filter_.take(len(piece))
-            time.sleep(0.05)
-        filter_.stdin.close()
-        assert filter_.finish() == 0
-
-
 # --- The cut -------------------------------------------------------------------------------------
 
 
@@ -433,6 +420,22 @@ def in_process(args: Sequence[str], stdin: bytes, read_size: int) -> tuple[int, 
             status = main(["--quiet", *args])
         sink.seek(0)
         return status, sink.read()
+
+
+@pytest.mark.parametrize(
+    ("piece", "status"),
+    [(event("word "), 0), (b"text ", 0), (COMMENT * 2, 7)],
+    ids=["sse", "text", "keep-alives"],
+)
+def test_deltas_wind_the_idle_clock(
+    piece: bytes, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Longer than the limit in all, but never that long without a delta: a second a look."""
+    clock = iter(range(10_000))
+    limits = functools.partial(stdio.Limits, clock=lambda: float(next(clock)))
+    monkeypatch.setattr(driver, "Limits", limits)
+    args = ["--idle-timeout", "20", "--max-response-chars", "0"]
+    assert in_process(args, piece * 30, len(piece))[0] == status
 
 
 READS = [1, 7, 64, 1000, stdio.READ_SIZE]
@@ -486,7 +489,7 @@ PIECES = st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     data=PIECES,
     read_size=st.integers(1, 64),
@@ -509,14 +512,14 @@ def test_stdout_is_a_prefix_of_stdin_and_all_of_it_when_nothing_tripped(
     assert in_process([*args, "--dry-run"], data, read_size)[1] == data
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.binary(max_size=200), read_size=st.integers(1, 64))
 def test_any_bytes_pass_unchanged(data: bytes, read_size: int) -> None:
     status, out = in_process([], data, read_size)
     assert (status in (0, 5, 6), out) == (True, data)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     deltas_=st.lists(st.sampled_from(["a b ", "a ", "b", " ", "other ", "é🧱 "]), max_size=40),
     read_size=st.integers(1, 400),
@@ -1166,9 +1169,15 @@ def test_a_closed_stderr_costs_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
 
 
-def test_help_for_a_reader_that_has_gone(tmp_path: Path) -> None:
+def test_help_for_a_reader_that_has_gone() -> None:
     """As `loopcheck --help | true`: dies by SIGPIPE like everything else, without a word."""
-    script = '{ sleep 0.5; "$@" --help; echo "$?" >status; } | true; wait'
-    done = shell(script, tmp_path)
-    assert (tmp_path / "status").read_text("ascii") == "141\n"
-    assert done.stderr == b""
+    with open(closed_pipe(), "wb") as pipe:
+        done = subprocess.run(
+            [*COMMAND, "--help"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")

@@ -624,7 +624,7 @@ def contents(data: bytes) -> dict[int, str]:
     return {index: text for index, text in found.items() if text}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=chats(), sizes=st.lists(st.integers(0, 200), max_size=40), auto=st.booleans())
 def test_any_chat_cut_anywhere_gives_the_same_events(
     data: bytes, sizes: list[int], auto: bool
@@ -635,7 +635,7 @@ def test_any_chat_cut_anywhere_gives_the_same_events(
     assert flat(read(data, [1] * len(data), name=name)) == whole
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     deltas=st.lists(st.tuples(st.integers(0, 2), DELTAS), max_size=20),
     sizes=st.lists(st.integers(0, 200), max_size=40),
@@ -688,7 +688,7 @@ ANY = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(documents=st.lists(ANY, max_size=4), known=st.booleans(), sizes=st.lists(st.integers(0, 60)))
 @example(documents=[{"choices": [None]}], known=True, sizes=[])
 @example(documents=[{"choices": [{"index": [], "delta": {"content": "a"}}]}], known=True, sizes=[])
@@ -702,7 +702,7 @@ def test_any_json_in_any_place_never_raises(
     assert repr(flat(read(data, sizes))) == repr(flat(read(data)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     data=st.lists(
         st.one_of(

@@ -80,7 +80,7 @@ def test_a_carriage_return_at_the_end_of_a_read_waits() -> None:
     assert splitter.partial_size == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.lists(st.sampled_from([b"a", b"\r", b"\n", b"\r\n"])).map(b"".join), sizes=CUTS)
 def test_lines_do_not_depend_on_reads(data: bytes, sizes: list[int]) -> None:
     assert lines_of(data, sizes) == by_pattern(data)
@@ -411,7 +411,7 @@ def by_lines(data: bytes) -> list[tuple[Any, int, int, str]]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=streams(), sizes=CUTS)
 @example(data=A + b"\n\n\n" + B + b"\n\n", sizes=[len(A) + 3])
 def test_any_stream_cut_anywhere_gives_the_same_documents(data: bytes, sizes: list[int]) -> None:
@@ -423,7 +423,7 @@ TOKENS += [b":", b"event: x", b"error: ", b"null", BOM, b"\x00", b"\xff", b"1", 
 NOISE = st.lists(st.one_of(st.sampled_from(TOKENS), st.binary(max_size=3)), max_size=40)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=NOISE.map(b"".join), sizes=CUTS)
 @example(data=b"data: null\n\n", sizes=[11])
 def test_any_bytes_cut_anywhere_give_the_same_and_never_raise(

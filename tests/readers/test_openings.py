@@ -295,7 +295,7 @@ def test_a_forced_dialect_refuses_text(name: str) -> None:
     assert name in problem
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

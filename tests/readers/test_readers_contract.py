@@ -214,7 +214,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.one_of(st.binary(max_size=300), mutated()), sizes=SIZES)
 def test_any_bytes_cut_anywhere(name: str, data: bytes, sizes: list[int]) -> None:
     """No exception, and nothing that depends on the reads."""
@@ -265,7 +265,7 @@ def disfigured(draw: st.DrawFn) -> bytes:
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name != "text"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=disfigured(), sizes=SIZES)
 def test_members_of_the_wrong_kind(name: str, data: bytes, sizes: list[int]) -> None:
     whole = hear(data, name=name)

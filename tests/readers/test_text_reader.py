@@ -122,7 +122,7 @@ ODD = st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(data=ODD, sizes=st.lists(st.integers(0, 9), max_size=30))
 @example(data=b"\xef\xbb\xbf\xef\xbb", sizes=[1, 1, 1, 1])
 @example(data=b"\xf0\x9f\xf0\x9f\xa7\xb1\xe2", sizes=[1, 1, 1, 1, 1, 1])

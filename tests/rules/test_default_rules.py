@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from helpers import cut, text_event
+from processes import PATIENCE
 from samples import PROSE, QUIET, YES
 
 from fixtures.shapes import Shape, code_block, prose, shapes
@@ -76,7 +77,7 @@ def test_an_endless_pipe_is_ended_and_told(name: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         env={k: v for k, v in os.environ.items() if not k.startswith("LOOPCHECK_")}
         | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUTF8": "1"},
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 3

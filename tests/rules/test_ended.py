@@ -181,7 +181,7 @@ def test_how_the_text_was_cut_changes_nothing() -> None:
         assert found(text, [rng.randint(1, 700) for _ in range(9)]) == whole
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(loopy(), st.lists(st.integers(1, 1500), min_size=1, max_size=6))
 def test_how_anything_was_cut_changes_nothing(text: str, sizes: list[int]) -> None:
     assert found(text, sizes) == found(text, [max(len(text), 1)])

@@ -104,7 +104,7 @@ def test_loud_without_blanks() -> None:
     assert verdict is not None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 9), st.integers(0, 60))
 def test_position_against_a_slow_count(seed: int, forms: int, lead: int) -> None:
     rng = random.Random(seed)
@@ -123,7 +123,7 @@ def mixed(draw: st.DrawFn) -> str:
     return prose(rng, draw(st.integers(0, 40))) + bag(rng, items, draw(st.integers(0, 150)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(mixed(), st.lists(st.integers(1, 400), min_size=1, max_size=5), st.booleans())
 def test_cutting_anything(text: str, sizes: list[int], past: bool) -> None:
     want = judged(text, NoveltyRule(SMALL, past_trip=past))
@@ -131,7 +131,7 @@ def test_cutting_anything(text: str, sizes: list[int], past: bool) -> None:
     assert judged(text, NoveltyRule(SMALL, past_trip=past), [1]) == want
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(mixed(), st.data())
 def test_snapshot_continues(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))

@@ -235,7 +235,7 @@ def test_cutting_shapes(shape: Shape) -> None:
         assert judged(text, PeriodRule(CONFIG), pieces) == want
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(loopy(), st.lists(st.integers(1, 1500), min_size=1, max_size=6), st.booleans())
 def test_cutting_anything(text: str, sizes: list[int], past: bool) -> None:
     want = judged(text, PeriodRule(CONFIG, past_trip=past))
@@ -243,7 +243,7 @@ def test_cutting_anything(text: str, sizes: list[int], past: bool) -> None:
     assert judged(text, PeriodRule(CONFIG, past_trip=past), [1]) == want
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(loopy(), st.data())
 def test_snapshot_continues(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
@@ -271,7 +271,7 @@ def test_asking_changes_nothing() -> None:
     assert asked.snapshot() == silent.snapshot()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 300),
     st.sampled_from([1, 2, 3, 5, 8, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200]),

@@ -236,7 +236,7 @@ PIECES = st.lists(
 
 
 @each_rule
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pieces=PIECES, at=st.integers(0, 10), past=st.booleans())
 def test_a_snapshot_is_json_and_continues_identically(
     name: str, pieces: list[str], at: int, past: bool

@@ -173,7 +173,7 @@ def test_2_the_fixture_at_every_chunking(widths: range) -> None:
         assert figures == (None, 1409, 1509, 4630, 1409)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(sizes=st.lists(st.integers(0, 500), max_size=60))
 def test_2_the_fixture_cut_anywhere(sizes: list[int]) -> None:
     text = reply("clean/tilemap-47x32.txt")

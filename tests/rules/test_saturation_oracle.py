@@ -12,7 +12,7 @@ from loopcli.rules.saturation.config import SaturationConfig
 from loopcli.rules.saturation.rule import SaturationRule
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=REPETITIVE, knobs=KNOBS, sizes=SIZES)
 def test_every_chunking_gives_the_oracles_answer(
     text: str, knobs: dict[str, int], sizes: list[int]
@@ -21,7 +21,7 @@ def test_every_chunking_gives_the_oracles_answer(
     assert_equal(run_rule(text, config, cut(text, sizes)), oracle.judge(text, **knobs))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=REPETITIVE, knobs=KNOBS, sizes=SIZES)
 def test_measuring_past_the_trip_gives_the_oracles_peak(
     text: str, knobs: dict[str, int], sizes: list[int]
@@ -32,7 +32,7 @@ def test_measuring_past_the_trip_gives_the_oracles_peak(
     assert (rule.words, rule.chars) == (want.total_words, want.total_chars)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=REPETITIVE, knobs=KNOBS, sizes=SIZES, at=st.integers(0, 2000), past=st.booleans())
 def test_a_restored_snapshot_continues_identically(
     text: str, knobs: dict[str, int], sizes: list[int], at: int, past: bool

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import environ, loopcheck
+from processes import PATIENCE, environ, loopcheck
 
 from loopcli.errors import ConfigError
 from loopcli.run import journal
@@ -71,7 +71,7 @@ def test_the_last_turn_may_be_far_back(size: int, path: Path) -> None:
 
 
 def wait_for(processes: list[subprocess.Popen[bytes]]) -> list[int]:
-    return [process.wait(60) for process in processes]
+    return [process.wait(PATIENCE) for process in processes]
 
 
 # A line longer than a pipe or a page is still one write.

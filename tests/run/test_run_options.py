@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import click
 import pytest
-from processes import environ
+from processes import PATIENCE, environ
 from servers import Provider, provider, says
 
 from loopcli.cli import cli
@@ -140,8 +140,8 @@ ROWS = [
     # When an attempt ends.
     Row("run", ONCE, ["--idle-timeout", "0.2"], SLOW, status, 0, 124),
     Row("run", [], ["--timeout", "0.2"], SLOW, status, 0, 124),
-    Row("run", ["--timeout", "1"], ["--kill-after", "0"],
-        "trap 'sleep 0.2; echo late > log; exit' TERM; sleep 9 & wait", runs, 1, 0),
+    Row("run", ONCE, ["--kill-after", "0"],
+        f"trap 'sleep 1; echo late > log; exit' TERM; {LOOP} & wait", runs, 1, 0),
     # Whether and when there is another.
     Row("run", [*QUICK, "--retry-on=7"], ["--retries", "1"], "echo x >> log; exit 7", runs, 11, 2),
     Row("run", ["--retries=1", "--retry-on=7"], ["--backoff-base", "0.2"], "exit 7",
@@ -229,7 +229,7 @@ def test_an_option_changes_something(
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=PATIENCE,
             env=environ(
                 PYTHONPATH=str(Path(__file__).parents[2]),
                 OPENROUTER_API_KEY="one",

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from processes import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "loopcli", "analyze"]
-PATIENCE = 120.0
 VOID = "void 0;\n"
 
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from processes import PATIENCE
+
 # What answers one request.
 Reply = Callable[["Handler"], None]
 # A runaway reply ends by itself after this many events, should nobody drop it.
@@ -129,14 +131,14 @@ def fails_inside(code: int, message: str = "The provider closed the connection")
 
 
 def hangs(event: threading.Event) -> Reply:
-    """A reply that begins and then says nothing until ``event`` is set, or for ten seconds."""
+    """A reply that begins and then says nothing until ``event`` is set."""
 
     def reply(handler: Handler) -> None:
         handler.begin()
         handler.document(id="gen-slow", provider="Northlake", choices=[])
         handler.chunk("gen-slow", content="Once ")
         handler.wfile.flush()
-        event.wait(10)
+        event.wait(PATIENCE)
 
     return reply
 
