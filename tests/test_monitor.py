@@ -65,7 +65,7 @@ def test_lanes_do_not_add_up() -> None:
 
 
 @given(SIZES)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_where_deltas_are_cut_never_matters(sizes: list[int]) -> None:
     whole, pieces = TextMonitor(), TextMonitor()
     verdict = whole.feed(VOID)
@@ -112,7 +112,7 @@ def test_a_detector_says_the_same() -> None:
 
 
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=5))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_where_bytes_are_cut_never_matters(sizes: list[int]) -> None:
     data = (STREAMS / "void-loop.sse").read_bytes()
     whole, pieces = StreamMonitor(), StreamMonitor()
