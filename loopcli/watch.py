@@ -84,7 +84,7 @@ class StreamState:
             case Usage():
                 self.usage = event
             case Finish(choice, reason):
-                # Gemini says STOP on every chunk, so a later reason counts.
+                # Gemini sends STOP with every chunk, so a later reason counts.
                 if choice in self.finishes or len(self.finishes) < MAX_LANES:
                     self.finishes[choice] = reason
             case Done():
@@ -130,7 +130,7 @@ class Watch:
 
     @property
     def progress(self) -> int:
-        """How many deltas with something in them have arrived."""
+        """The number of deltas with content that have arrived."""
         return self._reader.progress
 
     def feed(self, data: bytes) -> Iterator[tuple[Event, list[PlacedVerdict]]]:

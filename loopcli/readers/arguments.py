@@ -1,20 +1,21 @@
 r"""Tool arguments as words: JSON, unescaped as it arrives.
 
-A model writes its arguments as JSON, and a loop inside a string of them is a
-loop of the *unescaped* text. Rules of this file:
+A model writes its arguments as JSON, and a loop inside a string of them is a loop of
+the *unescaped* text. Rules of this file:
 
-- Keys and syntax are left out. Each string, number or literal is followed by
-  a newline, so that it ends a word, and a line, as it does for a reader.
-- Deviations that models and servers produce are taken as they are: a raw
-  newline in a string, an unknown escape, a second document after the first.
-- What does not begin with ``{``, ``[`` or ``"`` is not JSON and is judged as it
-  stands; so is the rest from the first character that JSON forbids there, and
-  from the first that is nested too deep.
-- Two things that are syntax in sane amounts and a loop beyond them are let
-  through beyond them: blanks between values, and the characters of one key.
-- Every step depends on one character and a bounded state, so the fragments
-  may be cut anywhere. A surrogate pair in two escapes comes out as two halves;
-  the collector joins them, across fragments, too.
+- Keys and syntax are skipped. A newline follows each string, number or literal, so
+  that it ends a word and a line.
+- Usual deviations of models and servers are accepted: a raw newline in a string, an
+  unknown escape, a second document after the first.
+- Text that does not begin with ``{``, ``[`` or ``"`` is not JSON and is judged
+  unchanged. So is the rest from the first character that JSON forbids at its place,
+  and from the first that is nested too deep.
+- Two kinds of syntax are a loop when there is too much of it, and are judged beyond a
+  limit: blanks between values, and the characters of one key.
+
+The scanner is a state machine. Each step depends on one character and a bounded
+state, so the fragments may be cut anywhere. A surrogate pair in two escapes yields
+two halves; the collector joins them, across fragments, too.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _VALUE, _KEY, _COLON, _AFTER, _STRING, _WORD, _RAW = range(7)
 
 
 class Unescaper:
-    r"""Turns fragments of JSON into what the model said in them.
+    r"""Turns fragments of JSON into the words that the model wrote in them.
 
     >>> unescaper = Unescaper()
     >>> unescaper.feed('{"cmd": "a\\u00e'), unescaper.feed('9 b", "n"'), unescaper.feed(': 2}')
@@ -74,7 +75,7 @@ class Unescaper:
             return at + 1
         plain = _PLAIN_STRING.match(fragment, at)
         if plain:
-            self._say(plain[0], out)
+            self._add(plain[0], out)
             return plain.end()
         if fragment[at] == "\\":
             self._escape = "\\"
@@ -90,22 +91,22 @@ class Unescaper:
             if char == "u":
                 self._escape = "\\u"
             else:
-                self._say(_ESCAPES.get(char, escape + char), out)
+                self._add(_ESCAPES.get(char, escape + char), out)
         elif not _HEX.match(char):
-            # No escape after all: it stands for itself, and so does what cut it short.
-            self._say(escape, out)
+            # Not an escape: its characters stand for themselves, and so does this one.
+            self._add(escape, out)
             if char == "\\":
                 self._escape = char
             elif char == '"':
                 self._string(char, 0, out)
             else:
-                self._say(char, out)
+                self._add(char, out)
         elif len(escape) < 5:
             self._escape = escape + char
         else:
-            self._say(chr(int(escape[2:] + char, 16)), out)
+            self._add(chr(int(escape[2:] + char, 16)), out)
 
-    def _say(self, text: str, out: list[str]) -> None:
+    def _add(self, text: str, out: list[str]) -> None:
         if self._in_key:
             over = self._key_size + len(text) - _MAX_KEY
             self._key_size += len(text)
@@ -134,13 +135,13 @@ class Unescaper:
         self._blanks = 0
         char = fragment[at]
         if not self._punctuation(char):
-            # Not JSON: the rest stands as it is, this character included.
+            # Not JSON: the rest is judged unchanged, from this character on.
             self._state = _RAW
             return at
         return at if self._state == _WORD else at + 1
 
     def _punctuation(self, char: str) -> bool:
-        """Take a character that is not in a string; return whether JSON allows it here."""
+        """Read a character outside a string; return whether JSON allows it here."""
         state, stack = self._state, self._stack
         if char == '"' and state in (_VALUE, _KEY):
             self._state = _STRING

@@ -1,7 +1,7 @@
-"""Tool calls, however their fragments come: what every dialect needs to assemble them.
+"""Assembles tool calls from their fragments, for every dialect.
 
-The words of a call's arguments go out as they arrive, in a lane of their own;
-the call itself follows when the reply is over.
+The words of a call's arguments are added as they arrive, in a lane of their own.
+The call itself is an event when the reply is over.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from loopcli.lenient_json import dump_text, string
 from loopcli.readers.arguments import Unescaper
 from loopcli.readers.collector import Collector
 
-# Arguments are kept whole for whoever wants the call; no call is this long
-# unless it loops, and no reply holds this many.
+# Arguments are kept for the event of the call. A longer call is a loop, and no
+# real reply has more calls.
 _MAX_ARGUMENTS = 1024 * 1024
 _MAX_KEPT = 16 * 1024 * 1024
 _MAX_CALLS = 1024
@@ -96,12 +96,12 @@ class Calls:
         if call is None:
             return
         if call.lane is None:
-            # A name that comes later must not make it another lane.
+            # Fixed here: a name that comes later must not change the lane.
             call.lane = Lane(Channel.TOOL_ARGS, choice, place, call.name)
         if words:
             out.add_text(call.lane, words, end)
         else:
-            out.progress += 1  # syntax is a sign of life, too
+            out.progress += 1  # syntax counts as progress, too
 
     def add_whole(
         self, out: Collector, choice: int, place: int, arguments: object, end: int
@@ -128,6 +128,6 @@ class Calls:
         self._calls.clear()
 
     def restart(self) -> None:
-        """Forget the calls of an attempt that was given up."""
+        """Discard the calls of an attempt that was given up."""
         self._calls.clear()
         self._kept = 0

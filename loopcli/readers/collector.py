@@ -1,4 +1,4 @@
-"""Gathers what a dialect finds in one read into events."""
+"""Gathers the deltas and events of one read."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from loopcli.events import Event, EventMarks, Lane, Problem, Text
 from loopcli.readers.snapshots import Snapshots
 
-# A reply has a handful of lanes; what a stream with more of them says in the
-# others is dropped, because their memory must not grow with it.
+# A reply has a handful of lanes. The text of a stream in further lanes is dropped,
+# because memory must not grow with their number.
 MAX_LANES = 4096
 
 _PAIR = "[\ud800-\udbff][\udc00-\udfff]"
@@ -31,7 +31,7 @@ class Collector:
         # The first half of a pair, and the byte where its wire event ended.
         self._halves: dict[Lane, tuple[str, int]] = {}
         self.progress = 0
-        # Set with a problem: nothing that follows in the input counts.
+        # Set with a problem: the rest of the input is ignored.
         self.stopped = False
 
     def add_text(self, lane: Lane, delta: str, end: int) -> None:
@@ -41,9 +41,9 @@ class Collector:
         ends.append(end)
 
     def lane_buffers(self, lane: Lane) -> tuple[list[str], list[int]]:
-        """Return where to append deltas of ``lane`` and the ends of their events.
+        """Return the lists to which deltas of ``lane`` and the ends of their events are appended.
 
-        For a dialect's innermost loop: good until anything else is added.
+        They are for a dialect's innermost loop, and valid until anything else is added.
         """
         if lane != self._lane:
             self._flush()
@@ -51,9 +51,9 @@ class Collector:
         return self._parts, self._ends
 
     def add_delta(self, lane: Lane, delta: str, end: int) -> bool:
-        """Add a delta that may hold all the text so far; return whether that question is settled.
+        """Add a delta that may hold the whole text so far; return whether it is known not to.
 
-        Once it is, ``add_text`` does the same faster.
+        Once that is known, ``add_text`` does the same faster.
         """
         growth = self._growth.get(lane)
         if growth is None:
@@ -73,18 +73,18 @@ class Collector:
         self._events.append(event)
 
     def add_problem(self, message: str, line: int, byte: int) -> None:
-        """Add a problem; the input ends here as far as the reader is concerned."""
+        """Add a problem; the reader ignores the rest of the input."""
         self.add_event(Problem(message, line, byte))
         self.stopped = True
 
     def restart(self) -> None:
-        """Forget what is held back: it belongs to an attempt that was given up."""
+        """Discard what is held back: it belongs to an attempt that was given up."""
         self._flush()
         self._growth.clear()
         self._halves.clear()
 
     def close(self) -> None:
-        """Add what was held back in the hope of more."""
+        """Add what was held back for more input."""
         for lane, growth in self._growth.items():
             for piece, byte in growth.close():
                 self.add_text(lane, piece, byte)
@@ -114,7 +114,7 @@ class Collector:
         half, byte = self._halves.pop(lane, ("", 0))
         for part, end in zip(parts, ends, strict=True):
             if half and part and not "\udc00" <= part[0] <= "\udfff":
-                # Nothing will complete it; it stands where it came.
+                # Nothing completes it, so it stays in its place.
                 whole.append(half)
                 bytes_.append(byte)
                 half = ""
@@ -128,14 +128,14 @@ class Collector:
         return whole, bytes_
 
     def take(self) -> list[Event]:
-        """Return what has been gathered and begin anew."""
+        """Return the gathered events and start again with none."""
         self._flush()
         events, self._events = self._events, []
         return events
 
 
 def _is_whole(text: str) -> bool:
-    """Return whether a text is without surrogates; what UTF-8 takes is."""
+    """Return whether a text has no surrogates, that is, can be encoded as UTF-8."""
     if text.isascii():
         return True
     try:

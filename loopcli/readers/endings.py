@@ -1,8 +1,12 @@
-"""The words in which providers end a reply, and in which they fail."""
+"""The words that providers use for the end of a reply and for a failure.
+
+The only place for them: a new provider's word is added here. Reasons are compared in
+lower case.
+"""
 
 from __future__ import annotations
 
-# What providers call the same few things, in small letters.
+# The reply reached the output limit.
 CAPPED = frozenset(
     {
         *("length", "max_tokens", "max_output_tokens", "limit", "incomplete"),
@@ -10,7 +14,7 @@ CAPPED = frozenset(
     }
 )
 
-
+# A content filter ended the reply.
 REFUSED = frozenset(
     {
         *("content_filter", "content-filter", "refusal", "safety", "image_safety", "recitation"),
@@ -25,7 +29,7 @@ REFUSED = frozenset(
     }
 )
 
-
+# The provider failed.
 FAILED = frozenset(
     {
         *("error", "failed", "cancelled", "abort", "aborted", "network_error"),
@@ -33,9 +37,14 @@ FAILED = frozenset(
     }
 )
 
+# The server ended the reply because it detected a repetition: vLLM's finish_reason
+# and stop_reason, and the message of Ollama's limit of 30 equal tokens in a row.
+REPETITION_REASON = "repetition"
+REPETITION_STOP = "repetition_detected"
+OLLAMA_ABORT = "token repeat limit reached"
 
-# Providers that report an error inside the stream often name it only; each
-# name stands for the HTTP status it has elsewhere.
+# An error inside a stream often has a name only. Each name stands for the HTTP
+# status that the same error has as a response.
 _NAMED_STATUS = {
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
@@ -54,7 +63,7 @@ _NAMED_STATUS = {
 
 
 def http_status(code: str) -> int:
-    """Return the HTTP status that a provider's word for a failure stands for; 0 if for none."""
+    """Return the HTTP status that a provider's word for a failure stands for, or 0."""
     code = code.lower()
     if code.isascii() and code.isdigit() and len(code) == 3:
         return int(code)

@@ -1,12 +1,15 @@
-"""What is not the reply: errors that providers report, in every shape they use.
+"""Errors that providers report inside a stream, in every shape they use.
 
 Rules of this file:
 
-- An error object anywhere is the provider's error, whatever stands beside it.
-- A payload that is prose instead of JSON is an error message, too; one that
-  begins like JSON and is none makes the stream malformed.
-- A server that ends a reply because *it* found a repetition has judged, not
-  failed: that is a verdict (vLLM's ``repetition``, Ollama's token limit).
+- An error object anywhere in a document is the provider's error, whatever else the
+  document holds.
+- A payload that is prose instead of JSON is an error message, too. A payload that
+  begins like JSON and is not JSON makes the stream malformed.
+- A server that ends a reply because *it* detected a repetition has not failed: that
+  is a verdict (vLLM's ``repetition``, Ollama's token limit).
+
+The words themselves, which providers use for endings and failures, are in ``endings``.
 """
 
 from __future__ import annotations
@@ -18,9 +21,8 @@ from loopcli.events import Done, ServerLoop, UpstreamError
 from loopcli.lenient_json import objects, string
 from loopcli.readers.base import DONE, Frame
 from loopcli.readers.collector import Collector
+from loopcli.readers.endings import OLLAMA_ABORT
 
-# Ollama's guard against more than 30 equal tokens in a row says this.
-_OLLAMA_ABORT = "token repeat limit reached"
 _SHOWN = 300
 # A sentence: more than one word, beginning with a letter.
 _PROSE = rb"\s*([A-Za-z][^\s]*[ \t]+\S|[\x80-\xff])"
@@ -29,8 +31,8 @@ _PROSE = rb"\s*([A-Za-z][^\s]*[ \t]+\S|[\x80-\xff])"
 def document_of(frame: Frame, out: Collector) -> dict[str, Any] | None:
     """Return the document of ``frame`` for its dialect to read, if it has one.
 
-    End marks, errors and unreadable payloads are the same in every dialect;
-    they are added to ``out`` here.
+    End marks, errors and unreadable payloads are the same in every dialect and are
+    added to ``out`` here.
     """
     doc, end, line, name, _ = frame
     if doc is DONE:
@@ -46,8 +48,8 @@ def document_of(frame: Frame, out: Collector) -> dict[str, Any] | None:
 
 
 def report(error: UpstreamError, out: Collector) -> None:
-    """Add an error, or the verdict that it is."""
-    if _OLLAMA_ABORT in error.message:
+    """Add an error; if it states a repetition, add the server's verdict instead."""
+    if OLLAMA_ABORT in error.message:
         out.add_event(ServerLoop(0, error.message))
     else:
         out.add_event(error)
@@ -92,7 +94,7 @@ def upstream_error(doc: Any, name: str, line: int, end: int) -> UpstreamError | 
 def _message(error: dict[str, Any]) -> str:
     for key in ("message", "detail", "error", "errorText", "msg"):
         value = error.get(key)
-        for item in objects(value)[:1]:  # FastAPI lists what it dislikes
+        for item in objects(value)[:1]:  # FastAPI sends a list of complaints
             value = item.get("msg") or item.get("message")
         if value:
             return str(value)
@@ -104,7 +106,7 @@ def _detail_only(doc: dict[str, Any]) -> bool:
 
 
 def lone_error(doc: Any, line: int, end: int) -> UpstreamError | None:
-    """Return the error that a document is which is all there is: gateways wrap it in nothing.
+    """Return the error in a document that is the whole body; gateways send it without a wrapper.
 
     >>> lone_error({"message": "no Route matched", "request_id": "a1"}, 1, 10).message
     'no Route matched'

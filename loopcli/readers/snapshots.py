@@ -1,18 +1,19 @@
-"""Tells deltas that hold the whole text so far from deltas that continue it.
+"""Distinguishes deltas that hold the whole text so far from deltas that continue it.
 
-Some gateways (DashScope's coding plan, proxies before Gemini) send with each
-chunk everything written up to then; joined, every such reply reads as a loop.
-Yet "helpful" de-duplication elsewhere has eaten real repeats. Rules of this file:
+Some gateways (DashScope's coding plan, proxies before Gemini) send with each chunk
+everything written so far. If such chunks were joined, every reply would read as a
+loop. But a filter that removes repeated text would also remove real loops. Rules of
+this file:
 
-- A lane counts as growing only after ``_EXTENSIONS`` deltas in a row each held
-  all of the text so far and more, and the text is long. From then on only what
-  a delta adds is the model's.
-- A delta that equals the one before it is never dropped: it decides against
-  growth. So does a text that repeats with the length of its first delta,
-  because a real loop, cut at multiples of its period, looks just like that.
-- Until it is decided nothing doubtful is passed on. The first delta never is
-  doubtful, and nearly every lane is decided by its second.
-- What a growing delta must begin with is remembered as a length and a hash.
+- A lane counts as growing only after ``_EXTENSIONS`` deltas in a row each held the
+  whole text so far and more, and the text is long. From then on only the part that a
+  delta adds is judged.
+- A delta that equals the one before it is never dropped: it proves that the lane does
+  not grow. So does a text that repeats with the length of its first delta, because a
+  real loop that is cut at multiples of its period looks the same.
+- Doubtful deltas are held back until the question is decided. The first delta is never
+  doubtful, and the second decides for nearly every lane.
+- The text that a growing delta must begin with is kept as a length and a hash.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Snapshots:
         self._digest = 0
 
     def take(self, delta: str, end: int) -> list[Piece]:
-        """Return what ``delta``, which is not empty, makes certain of the lane's text."""
+        """Return the pieces of text that ``delta``, which is not empty, makes certain."""
         if self.settled:
             return [(delta, end)]
         if self._size:
@@ -88,7 +89,7 @@ class Snapshots:
     def _grow(self, delta: str, end: int) -> list[Piece]:
         known = self._size
         if word_hash(delta[:known]) != self._digest:
-            # Something else began (a new part, a plain tail): decide again.
+            # Another text began (a new part, a plain rest): decide again.
             self._begin(delta)
             return [(delta, end)]
         self._remember(delta)
@@ -98,6 +99,6 @@ class Snapshots:
         self._size, self._digest = len(text), word_hash(text)
 
     def close(self) -> list[Piece]:
-        """Return what was held back in doubt: the text ended too early to call it growth."""
+        """Return what was held back: the text ended before it was known to grow."""
         pieces, self._held = self._held, []
         return pieces

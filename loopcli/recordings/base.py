@@ -1,9 +1,9 @@
 """What the recorded formats share: what they yield, and how they look ahead.
 
-A format is a generator. It takes the bytes of one file, in pieces and in
-order, and yields a ``Reply`` for each reply of a model and a ``Defect`` for
-each thing it could not read; it raises for neither, and it never yields what
-somebody else wrote: requests, user turns, tool results.
+A format is a generator. It takes the bytes of one file, in pieces and in order.
+It yields a ``Reply`` for each reply of a model and a ``Defect`` for each part that
+it could not read, and raises for neither. It never yields requests, user turns or
+tool results: only the model's own text is judged.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from loopcli.signatures import BOM
 from loopcli.status import Status
 from loopcli.verdicts import Label
 
-# A document that has to be in memory as a whole: the largest HAR exports are
-# below; what is above is no recording of replies.
+# A document that has to be in memory as a whole. The largest HAR exports are
+# smaller; a larger document is not a recording of replies.
 MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
 # One line of JSON Lines: one reply or one conversation.
 MAX_LINE_BYTES = 64 * 1024 * 1024
-# What a format is recognised by.
+# Formats are recognised by this much of the beginning.
 HEAD_BYTES = 64 * 1024
 
 Lanes = Sequence[tuple[Lane, Iterable[str]]]
@@ -31,10 +31,10 @@ Lanes = Sequence[tuple[Lane, Iterable[str]]]
 class Reply(NamedTuple):
     """One reply of a model.
 
-    ``lanes`` hold its text in pieces. Pieces may come straight from the file:
-    they can be had once, lane by lane, before the next reply is asked for.
-    ``label`` and ``onset`` (characters before the looping stretch) are what
-    the recording itself says, if it does.
+    ``lanes`` hold its text in pieces. The pieces may come straight from the file:
+    read them once, lane by lane, before you ask for the next reply. ``label`` and
+    ``onset`` (characters before the looping stretch) are those that the recording
+    itself states, if it does.
     """
 
     lanes: Lanes
@@ -43,11 +43,11 @@ class Reply(NamedTuple):
 
 
 class Defect(NamedTuple):
-    """Something that could not be read. ``position`` is for people: ``line 17``.
+    """A part that could not be read. ``position`` is for people: ``line 17``.
 
-    ``status`` is the exit status it stands for. ``numbered`` means that it took
-    the place of one reply: mending it renumbers nothing. Without a message it
-    does only that: others like it have been told of.
+    ``status`` is the exit status it stands for. ``numbered`` means that it took the
+    place of one reply, so that repairing it changes no other reply's number. A defect
+    with an empty message is not reported: it only keeps the numbers.
     """
 
     message: str
@@ -56,20 +56,20 @@ class Defect(NamedTuple):
     numbered: bool = False
 
     def within(self, place: str) -> Defect:
-        """Return the defect as seen from outside: ``interaction 3, line 17``."""
+        """Return the defect with the outer position in front: ``interaction 3, line 17``."""
         return self._replace(position=", ".join(filter(None, (place, self.position))))
 
 
-Found = Reply | Defect
+Item = Reply | Defect
 
 
 class Hints(NamedTuple):
-    """What is known of a file besides its bytes.
+    """What is known about a file besides its bytes.
 
-    ``suffix`` is the last of its name, compression taken off, in lower case.
-    ``text_field`` names the member that holds the reply of a JSON record
-    (dots go inwards). ``named`` is false for a file that somebody only happens
-    to have in a folder: being none of ours is no fault of it then.
+    ``suffix`` is the last suffix of its name, without that of the compression, in
+    lower case. ``text_field`` names the member of a JSON record that holds the reply;
+    a dot leads to an inner member. ``named`` is false for a file in a folder: an
+    unknown format is then no error.
     """
 
     suffix: str = ""
@@ -88,7 +88,7 @@ class Peekable:
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self._held: list[bytes] = []
-        # Everything has been held: what is peeked at is the whole input.
+        # True once ``_held`` is all that is left of the input.
         self.ended = False
 
     def _pull(self) -> bytes:
@@ -100,7 +100,7 @@ class Peekable:
         return piece
 
     def peek(self, size: int) -> bytes:
-        """Return at least ``size`` bytes, or all there are."""
+        """Return at least ``size`` bytes, or all that are left."""
         have = sum(map(len, self._held))
         while have < size and not self.ended:
             have += len(self._pull())
@@ -116,7 +116,7 @@ class Peekable:
                 return None
             if self.ended:
                 break
-            # Twice as much each time: the joins stay linear.
+            # Twice as much each time, so that the joins take linear time.
             have = self.peek(min(2 * len(have), limit) + 1)
         return have.lstrip().partition(b"\n")[0].rstrip(b"\r")
 
@@ -127,16 +127,16 @@ class Peekable:
             yield from self._pieces
 
 
-def within(found: Iterable[Found], place: str) -> Iterator[Found]:
-    """Yield ``found``, its defects as seen from outside of ``place``."""
-    for item in found:
+def within(items: Iterable[Item], place: str) -> Iterator[Item]:
+    """Yield the items; ``place`` is put in front of the positions of their defects."""
+    for item in items:
         yield item.within(place) if isinstance(item, Defect) else item
 
 
 def parse_document(raw: bytes) -> Any:
-    """Return the JSON document that ``raw`` is; raises ``ValueError`` if it is none.
+    """Return the JSON document in ``raw``; raises ``ValueError`` if it is not JSON.
 
-    Bytes that are not UTF-8 stand for U+FFFD, in a document as in a text.
+    Bytes that are not UTF-8 are read as U+FFFD, in a document as in a text.
     """
     raw = raw.removeprefix(BOM)
     try:
@@ -154,17 +154,17 @@ def dump(doc: object) -> bytes:
     return lenient_json.dump(doc, default=lambda _: None)
 
 
-def marked(found: Iterable[Found], doc: object) -> Iterator[Found]:
-    """Yield ``found``, replies with the label and the onset that ``doc`` states."""
+def marked(items: Iterable[Item], doc: object) -> Iterator[Item]:
+    """Yield the items; replies get the label and the onset that ``doc`` states."""
     label, onset = label_of(doc)
-    for item in found:
+    for item in items:
         yield item._replace(label=label, onset=onset) if isinstance(item, Reply) else item
 
 
 def label_of(doc: object) -> tuple[Label | None, int | None]:
-    """Return what a record says of itself: ``label`` and, of a loop, ``onset``.
+    """Return the label that a record states and, for a loop, its onset.
 
-    Other values are labels of other people's making, and none of our business.
+    Any other value is a label with another meaning, and is ignored.
 
     >>> label_of({"label": "loop", "onset": 12}), label_of({"label": "toxic"})
     ((<Label.LOOP: 'loop'>, 12), (None, None))

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from loopcli.errors import reason
 from loopcli.recordings import detect
 from loopcli.recordings import labels as labelling
-from loopcli.recordings.base import Defect, Hints, Lanes, Reply
+from loopcli.recordings.base import Hints, Lanes, Reply
 from loopcli.recordings.labels import LabelLine, Labels
 from loopcli.recordings.unpack import Unpacked
 from loopcli.status import Status
@@ -37,11 +37,11 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 _PACKED = frozenset({".gz", ".zst"})
 _LIST_BYTES = 64 * 1024
-_NOT_REGULAR = "not a regular file; name it if it is to be read"
+_NOT_REGULAR = "not a regular file; name it directly to read it"
 
 
 class File(NamedTuple):
-    """A file to read. ``named`` tells whether the user named it, or a folder above it."""
+    """A file to read. ``named`` is false if the user named a folder above it instead."""
 
     path: str
     named: bool = True
@@ -50,8 +50,8 @@ class File(NamedTuple):
 class Trouble(NamedTuple):
     """Something that could not be read; everything else still is.
 
-    ``position`` is for people (``line 17``) and may be empty. ``status`` is the
-    exit status that it stands for: ``CLEAN`` for what is only worth a line.
+    ``position`` is for people (``line 17``) and may be empty. ``status`` is the exit
+    status that it stands for: ``CLEAN`` for a mere notice.
     """
 
     path: str
@@ -128,13 +128,13 @@ def _listed(source: str) -> Iterator[str | Trouble]:
 
 
 class _Finder:
-    """Remembers what has been found, so that nothing is read twice."""
+    """Remembers the files and folders that it has yielded, so that nothing is read twice."""
 
     def __init__(self) -> None:
         self.stdin_taken = False
         try:
             self._here = os.getcwd()
-        except OSError:  # it has been removed: no relative path leads anywhere
+        except OSError:  # it has been removed, so no relative path exists
             self._here = ""
         self._files: set[str] = set()
         self._folders: set[tuple[int, int]] = set()
@@ -143,7 +143,7 @@ class _Finder:
         if path == STDIN:
             yield from self._stdin()
         elif not path:
-            yield Trouble("''", "", "an empty name is no file")
+            yield Trouble("''", "", "the name of the file is empty")
         elif pattern and not os.path.lexists(path) and glob.has_magic(path):
             matches = sorted(glob.iglob(path, recursive=True))
             if not matches:
@@ -155,7 +155,7 @@ class _Finder:
 
     def _stdin(self) -> Iterator[File | Trouble]:
         if self.stdin_taken:
-            yield Trouble(STDIN_NAME, "", "standard input can be read once only")
+            yield Trouble(STDIN_NAME, "", "standard input can be read only once")
         else:
             self.stdin_taken = True
             yield File(STDIN)
@@ -167,7 +167,7 @@ class _Finder:
             yield Trouble(path, "", _reason(error))
             return
         if pattern and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            # Nobody who writes a pattern means to wait for a FIFO.
+            # A user who writes a pattern does not mean to wait for a FIFO.
             yield Trouble(path, "", _NOT_REGULAR)
             return
         if not stat.S_ISDIR(mode):
@@ -187,7 +187,7 @@ class _Finder:
             yield File(path, named)
 
     def _walk(self, root: str) -> Iterator[File | Trouble]:
-        """Yield what is below ``root``; a stack, because folders may be deeper than Python's."""
+        """Yield the files below ``root``; folders may be nested deeper than Python can recurse."""
         above: list[_Folder] = []
         yield from self._enter(root, above)
         while above:
@@ -196,7 +196,7 @@ class _Finder:
                 above.pop()
                 continue
             try:
-                # Most systems tell a file by its entry; only links need a look.
+                # On most systems the entry knows its type; only links need a stat.
                 if entry.is_file():
                     yield from self._once(entry.path, named=False)
                 elif entry.is_dir():
@@ -209,8 +209,8 @@ class _Finder:
 
     def _enter(self, path: str, above: list[_Folder]) -> Iterator[Trouble]:
         try:
-            found = os.stat(path)
-            key = found.st_dev, found.st_ino
+            status = os.stat(path)
+            key = status.st_dev, status.st_ino
             if any(key == folder.key for folder in above):
                 yield Trouble(path, "", "a symbolic link back to a folder above it; not followed")
                 return
@@ -230,7 +230,7 @@ class _Finder:
 
 
 class _Folder(NamedTuple):
-    """A folder that is being walked: its identity, and what of it is still to come."""
+    """A folder that is being walked: its identity and the entries that are left."""
 
     key: tuple[int, int]
     entries: Iterator[os.DirEntry[str]]
@@ -241,11 +241,11 @@ def _reason(error: OSError) -> str:
 
 
 def read(file: File, settings: CorpusSettings = _AS_IT_COMES) -> Iterator[Transcript | Trouble]:
-    """Yield the transcripts in a file, and what of it could not be read."""
+    """Yield the transcripts in a file, and the parts of it that could not be read."""
     name = STDIN_NAME if file.path == STDIN else file.path
     stdin = file.path == STDIN
     try:
-        # What `open` does besides costs as much as reading a short file.
+        # `open` would cost as much again as reading a short file.
         source = 0 if stdin else os.open(file.path, os.O_RDONLY)
         try:
             unpacked = Unpacked(partial(os.read, source))
@@ -258,7 +258,7 @@ def read(file: File, settings: CorpusSettings = _AS_IT_COMES) -> Iterator[Transc
     except OSError as error:
         yield Trouble(name, "", _reason(error))
     except RecursionError as error:
-        # Python reads documents somewhat deeper than it can look through them.
+        # Python parses documents that are too deep for it to walk through.
         yield Trouble(name, "", reason(error), Status.MALFORMED)
 
 
@@ -270,21 +270,17 @@ def _transcripts(
     if not first and unpacked.trouble:
         return
     number = 0
-    for found in detect.read(
+    for item in detect.read(
         chain([first], pieces), Hints(_suffix(name), settings.text_field, named)
     ):
-        if isinstance(found, Reply):
+        if isinstance(item, Reply):
             number += 1
-            yield _transcript(f"{name}#{number}", name, found, settings.labels)
+            yield _transcript(f"{name}#{number}", name, item, settings.labels)
             continue
-        number += found.numbered
-        # That nothing came out of a file that is damaged needs no second line.
-        if found.message and not (unpacked.trouble and _says_nothing(found)):
-            yield Trouble(name, found.position, found.message, found.status)
-
-
-def _says_nothing(defect: Defect) -> bool:
-    return defect.status is Status.CLEAN
+        number += item.numbered
+        # A damaged file gets one line; that it holds no reply needs no second one.
+        if item.message and not (unpacked.trouble and item.status is Status.CLEAN):
+            yield Trouble(name, item.position, item.message, item.status)
 
 
 def _transcript(ident: str, path: str, reply: Reply, labels: Labels | None) -> Transcript:

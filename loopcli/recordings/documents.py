@@ -1,8 +1,8 @@
 """Which recorded format a JSON document is in.
 
-The tables below go from the formats that nothing else looks like to those
-that are a matter of members' names. A document that none of them claims is not
-judged at all: its braces and keys are not a model's words.
+The tables below begin with the formats that resemble nothing else and end with
+those that are recognised by the names of members. A document that none of them
+claims is not judged at all: its braces and keys are not a model's words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from loopcli.recordings.base import Defect, Found, Reply, dump, within
+from loopcli.recordings.base import Defect, Item, Reply, dump, within
 from loopcli.recordings.formats import (
     batch,
     cassette,
@@ -26,10 +26,10 @@ NO_TEXT = "no member of this record holds a reply (--text-field names one)"
 
 
 class Format(NamedTuple):
-    """How to know a format, and how to read it."""
+    """How to recognise a format, and how to read it."""
 
     claims: Callable[[object], bool]
-    replies: Callable[[Any], Iterator[Found]]
+    replies: Callable[[Any], Iterator[Item]]
 
 
 RECORDINGS = (
@@ -45,17 +45,17 @@ CONVERSATIONS = (
 
 
 class Known(NamedTuple):
-    """What may be taken for a reply.
+    """Which parts of a document may be a reply.
 
-    ``field`` is the member that the user named: nothing else is looked at then.
-    ``sure`` leaves out what only the names of members speak for.
+    ``field`` is the member that the user named; every other member is then ignored.
+    With ``sure`` the name of a member alone does not make its value a reply.
     """
 
     field: str | None = None
     sure: bool = False
 
 
-def whole_file(doc: object, known: Known) -> Iterator[Found] | None:
+def whole_file(doc: object, known: Known) -> Iterator[Item] | None:
     """Return the replies of a document that is a file; ``None`` if it is in no known format."""
     for claims, read in RECORDINGS:
         if claims(doc):
@@ -65,31 +65,31 @@ def whole_file(doc: object, known: Known) -> Iterator[Found] | None:
         if answer is not None:
             return iter(answer)
     if isinstance(doc, list) and (known.field or not _is_conversation(doc)):
-        found = [record(item, known) for item in doc]
-        return _items(found) if any(map(has_reply, found)) else None
+        records = [record(item, known) for item in doc]
+        return _numbered(records) if any(map(has_reply, records)) else None
     single = record(doc, known)
     return None if single is None else iter(single)
 
 
-def record(doc: object, known: Known) -> list[Found] | None:
+def record(doc: object, known: Known) -> list[Item] | None:
     """Return the replies of a line, or of an item of a list; ``None`` if no member holds any."""
     if known.field is None:
         if is_whole_answer(doc):
             return stream.body(dump(doc))
         for claims, read in CONVERSATIONS:
-            # The messages that led to a reply may be kept beside it.
+            # Beside a reply may stand the messages that led to it.
             if claims(doc) and not (read is messages.replies and _has_answer(doc)):
                 return list(read(doc))
     return None if known.sure else json_records.replies(doc, known.field)
 
 
-def has_reply(found: list[Found] | None) -> bool:
-    """Tell whether there is a reply in what was found."""
-    return any(isinstance(item, Reply) for item in found or ())
+def has_reply(items: list[Item] | None) -> bool:
+    """Return whether a reply is among the items."""
+    return any(isinstance(item, Reply) for item in items or ())
 
 
-def _items(found: list[list[Found] | None]) -> Iterator[Found]:
-    for number, items in enumerate(found, 1):
+def _numbered(records: list[list[Item] | None]) -> Iterator[Item]:
+    for number, items in enumerate(records, 1):
         missing = Defect(NO_TEXT, numbered=True)
         yield from within([missing] if items is None else items, f"item {number}")
 
@@ -102,20 +102,20 @@ def _has_answer(doc: object) -> bool:
     return isinstance(doc, dict) and any(doc.get(name) for name in json_records.BESIDE_MESSAGES)
 
 
-def _answer(doc: object) -> list[Found] | None:
-    """Return what an answer of a model's API says, whole or as a list of its chunks."""
+def _answer(doc: object) -> list[Item] | None:
+    """Return the replies in an answer of a model's API, whole or as a list of its chunks."""
     if isinstance(doc, list) and (not doc or is_whole_answer(doc[0]) or not speaks(doc[0])):
         return None
     return stream.body(dump(doc)) if isinstance(doc, dict | list) else None
 
 
 def speaks(doc: object) -> bool:
-    """Tell whether a document is a part or the whole of an answer of a model's API."""
+    """Return whether a document is an answer of a model's API or a part of one."""
     return isinstance(doc, dict) and stream.speaks(dump(doc))
 
 
 def is_whole_answer(doc: object) -> bool:
-    """Tell whether a document is an answer by itself, so that the next one is another reply."""
+    """Return whether a document is a whole answer, so that the next document is another reply."""
     if not isinstance(doc, dict):
         return False
     choices = doc.get("choices")

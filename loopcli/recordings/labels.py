@@ -1,14 +1,14 @@
-"""What a transcript is said to be: a loop, or clean.
+"""The label of a transcript: a loop, or clean.
 
-Three places say it; the first that says anything wins: a file of labels, the
+A label comes from the first of three places that has one: a file of labels, the
 record itself, the folders above the file (the nearest ``loop`` or ``clean``).
 
-A file of labels is CSV (``id,label,onset``, with or without that line at its
-top, in that order without it) or JSON Lines with the same members. An id names
-one reply (``runs/a.jsonl#3``) or all of a file (``runs/a.jsonl``); paths are
-relative to where the command runs or to the file of labels. ``unknown`` takes
-away what the folder says. ``onset`` counts the characters before the looping
-stretch.
+A file of labels is CSV or JSON Lines with the members ``id``, ``label`` and
+``onset``. A CSV file without a header line has its columns in that order. An id
+names one reply (``runs/a.jsonl#3``) or all replies of a file (``runs/a.jsonl``).
+Paths are relative to the current folder or to the file of labels. The label
+``unknown`` overrides that of the folder. ``onset`` counts the characters before the
+looping stretch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from loopcli.verdicts import Label
 UNKNOWN = "unknown"
 _LABELS: dict[str, Label | None] = {UNKNOWN: None, **{str(label): label for label in Label}}
 _COLUMNS = ("id", "label", "onset")
-_ONE_COLUMN = "there is one column only; a file of labels begins with a line that names them"
+_ONE_COLUMN = "there is only one column; the first line must name the columns"
 
 
 class LabelLine(NamedTuple):
@@ -44,7 +44,7 @@ class LabelsError(LoopcheckError):
 
 
 class Labels:
-    """The labels of a file, found by the id of a reply or the path of its file."""
+    """The labels of a file, by the id of a reply or the path of its file."""
 
     def __init__(self, source: str, labels: Iterable[LabelLine]) -> None:
         self._source = source
@@ -52,11 +52,11 @@ class Labels:
         self._labels = {label.id: label for label in labels}
 
     def of(self, ident: str) -> LabelLine | None:
-        """Return what is said of the reply ``path#n``."""
+        """Return the label of the reply ``path#n``."""
         return next((self._labels[key] for key in self._keys(ident) if key in self._labels), None)
 
     def _keys(self, ident: str) -> Iterator[str]:
-        """Yield the ids that mean this reply, those for it alone first."""
+        """Yield the ids that cover this reply, the most specific first."""
         path, mark, number = ident.rpartition("#")
         names = [os.path.normpath(path)]
         if self._folder:
@@ -65,7 +65,7 @@ class Labels:
         yield from names
 
     def unmatched(self, idents: Iterable[str]) -> list[str]:
-        """Return a message for each label that none of the replies ``idents`` bears."""
+        """Return a message for each label whose id is that of none of the replies ``idents``."""
         used = {key for ident in idents for key in self._keys(ident)}
         return [
             f"{self._source}: line {label.line}: no reply has the id {label.id}"
@@ -111,7 +111,7 @@ def load(path: str) -> Labels:
     return Labels(path, labels.values())
 
 
-Row = dict[str, Any] | str  # the members, or why there are none
+Row = dict[str, Any] | str  # the members, or the reason why they cannot be read
 
 
 def _json_rows(raw: bytes) -> Iterator[tuple[int, Row]]:
@@ -154,7 +154,7 @@ def _label(row: Row, line: int) -> LabelLine:
     if not isinstance(ident, str) or not ident:
         raise ValueError("an id is missing")
     if not isinstance(label, str) or label not in _LABELS:
-        shown = "none is given" if label in (None, "") else f"not {_quoted(label)}"
+        shown = "it is missing" if label in (None, "") else f"not {_quoted(label)}"
         raise ValueError(f"a label is loop, clean or unknown; {shown}")
     path, mark, number = ident.rpartition("#")
     ident = os.path.normpath(path) + mark + number if mark else os.path.normpath(ident)
@@ -175,10 +175,10 @@ def _onset(value: object) -> int | None:
 
 
 def _quoted(value: object) -> str:
-    """Return a value as written; what has parts may have too many, and too deep ones."""
+    """Return a value as written; a list or an object could be too long or too deep for it."""
     return "a list or an object" if isinstance(value, list | dict) else repr(value)
 
 
 def _agree(first: LabelLine, second: LabelLine) -> None:
     if (first.label, first.onset) != (second.label, second.onset):
-        raise ValueError(f"{second.id} was labelled otherwise in line {first.line}")
+        raise ValueError(f"{second.id} has another label in line {first.line}")

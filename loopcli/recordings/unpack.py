@@ -1,11 +1,11 @@
-"""Reads a file with gzip and zstd taken off, in pieces, as far as it can be read.
+"""Unpacks a gzip or zstd file in pieces, as far as it can be read.
 
 Rules of this file:
 
-- What a file is packed with shows in its first bytes, whatever it is called.
-- A damage ends the pieces; it raises nothing. What stood before it has been
-  yielded by then, and ``trouble`` says what is wrong.
-- No piece is large, however well the file was packed: memory stays bounded.
+- The first bytes decide how a file is packed; its name does not.
+- Damage ends the pieces and raises nothing. Everything before it has been yielded
+  by then, and ``trouble`` says what is wrong.
+- No piece is large, however well the file was packed, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from collections.abc import Callable, Iterator
 from loopcli.signatures import GZIP, ZSTD
 
 _READ_BYTES = 256 * 1024
-# What is given to gzip's engine at a time: from a damaged step nothing comes out.
+# The bytes given to gzip's engine at a time; a damaged step yields nothing.
 _GZIP_STEP = 16 * 1024
-# zstd's engine gives all that a step holds at once: a block of 128 KiB may take
-# four bytes, so this is 16 MiB at most.
+# zstd's engine returns everything that a step holds at once. A block of 128 KiB
+# may take four bytes, so this is 16 MiB at most.
 _ZSTD_STEP = 512
 
 NEEDS_ZSTD = "reading zstd needs zstandard: pip install 'loopcheck[formats]'"
 
 
 class Unpacked:
-    """The bytes of a file. ``trouble`` is set when they ended before their time.
+    """The bytes of a file. ``trouble`` is set when they ended too early.
 
-    ``read`` returns up to so many of the bytes that it is asked for, and none at the end.
+    ``read`` takes a number of bytes and returns at most that many; none at the end.
     """
 
     def __init__(self, read: Callable[[int], bytes]) -> None:

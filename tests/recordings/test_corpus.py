@@ -63,7 +63,7 @@ def test_a_pattern_opens_no_fifo_and_no_socket(pattern: str, here: Path) -> None
         told = {line for line in found(pattern) if line.startswith("[")} - {
             "[d: this folder has been read already]"
         }
-    why = "not a regular file; name it if it is to be read"
+    why = "not a regular file; name it directly to read it"
     assert told == {f"[d/fifo: {why}]", f"[d/socket: {why}]"}
     # Who names it means it.
     assert found("d/fifo") == ["d/fifo"]
@@ -103,7 +103,13 @@ def test_patterns(here: Path) -> None:
 def test_a_list_of_files(here: Path) -> None:
     put("a.txt", "new\nline.txt", "d/b.txt", "st*r.txt", "star.txt")
     Path("list").write_bytes(b"a.txt\0new\nline.txt\0\0d\0st*r.txt\0missing")
-    wanted = ["a.txt", "new\nline.txt", "['': an empty name is no file]", "d/b.txt", "st*r.txt"]
+    wanted = [
+        "a.txt",
+        "new\nline.txt",
+        "['': the name of the file is empty]",
+        "d/b.txt",
+        "st*r.txt",
+    ]
     wanted.append("[missing: cannot read: No such file or directory]")
     assert found(files0_from="list") == wanted
     assert found(files0_from="none") == ["[none: cannot read: No such file or directory]"]
@@ -137,7 +143,7 @@ for item in corpus.find(sys.argv[1:]):
 
 def test_standard_input_is_read_once() -> None:
     assert python(STDIN, "-", "-", data=b"some words") == (
-        "<stdin>#1 [['some words']]\n<stdin>: standard input can be read once only\n"
+        "<stdin>#1 [['some words']]\n<stdin>: standard input can be read only once\n"
     )
     packed = gzip.compress(b'{"text":"a"}\n{"text":"b"}\n')
     assert python(STDIN, "-", data=packed) == "<stdin>#1 [['a']]\n<stdin>#2 [['b']]\n"
@@ -171,8 +177,8 @@ def test_what_cannot_be_found_is_told_and_the_others_go_on(here: Path) -> None:
         "[d/e/up/d: a symbolic link back to a folder above it; not followed]",
         "[d/itself: cannot read: Too many levels of symbolic links]",
         "[d/loop: a symbolic link back to a folder above it; not followed]",
-        "[d/pipe: not a regular file; name it if it is to be read]",
-        "[d/socket: not a regular file; name it if it is to be read]",
+        "[d/pipe: not a regular file; name it directly to read it]",
+        "[d/socket: not a regular file; name it directly to read it]",
         "d/z.txt",
     ]
 

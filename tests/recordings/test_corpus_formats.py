@@ -120,14 +120,14 @@ NOTHING = "no member of this record holds a reply (--text-field names one)"
         ("a.txt", "", [""], []),
         ("a.md", "\ufeffab", ["ab"], []),
         ("a.json", "{S. D.} said so", [], ["not JSON: "]),
-        ("a.json", '{"a": 1}', [], ["unknown format: JSON of no known shape"]),
+        ("a.json", '{"a": 1}', [], ["unknown format: JSON in no known shape"]),
         ("a.json", "", [], ["unknown format: an empty file"]),
         ("a.json", "once upon", [], ["unknown format: not JSON"]),
         ("a.jsonl", '{"a": 1}\n{"a": 2}\n', [], ["unknown format: JSON Lines without"]),
-        ("a.yaml", "name: b\n", [], ["unknown format: YAML, but no cassette"]),
+        ("a.yaml", "name: b\n", [], ["unknown format: YAML that is not a cassette"]),
         ("a.yaml", "interactions:\n- {response: [}\n", [], ["line 2: not YAML: "]),
-        ("a.yaml", "interactions: []\n", [], ["no reply of a model in it"]),
-        ("a.har", '{"log": {"entries": []}}', [], ["no reply of a model in it"]),
+        ("a.yaml", "interactions: []\n", [], ["contains no reply of a model"]),
+        ("a.har", '{"log": {"entries": []}}', [], ["contains no reply of a model"]),
         ("a.httprr", "httprr trace v1\nnonsense\n", [], ["exchange 1, byte 16: two lengths"]),
         ("a.bin", bytes(range(256)) * 4, [], ["unknown format: binary data"]),
         ("a.txt", "abc".encode("utf-16"), [], ["unknown format: UTF-16"]),
@@ -149,7 +149,7 @@ NOTHING = "no member of this record holds a reply (--text-field names one)"
         ),
         ("a.jsonl", '{"source":"environment","content":"q"}\n{"content":"x"}\n', ["x"], []),
         ("a.json", '[{"text": "x"}, {"a": 1}]', ["x"], [f"item 2: {NOTHING}"]),
-        ("a.json", '[{"role": "user", "content": "q"}]', [], ["no reply of a model in it"]),
+        ("a.json", '[{"role": "user", "content": "q"}]', [], ["contains no reply of a model"]),
     ],
 )
 def test_what_a_file_is_taken_for(
@@ -263,10 +263,10 @@ def test_an_attempt_that_was_given_up_is_a_reply_of_its_own(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        *((text, "JSON of no known shape") for text in ("5", "null", '"str"', " -1.5e3\n", "true")),
+        *((text, "JSON in no known shape") for text in ("5", "null", '"str"', " -1.5e3\n", "true")),
         *((text, "not JSON") for text in ("5 apples", "nul", '"open', "'str'", "Hello there")),
         ("", "an empty file"),
-        ("[" + "1," * 9 + "2]", "JSON of no known shape"),
+        ("[" + "1," * 9 + "2]", "JSON in no known shape"),
     ],
 )
 def test_json_that_is_no_reply_is_still_json(text: str, why: str, tmp_path: Path) -> None:

@@ -120,16 +120,16 @@ def test_labels_that_no_reply_bears_are_known() -> None:
                 "line 4: an onset is a number of characters, not 'soon'",
                 "line 5: only a loop has an onset, and this is clean",
                 "line 6: an onset is a number of characters, not '-1'",
-                "line 7: a label is loop, clean or unknown; none is given",
+                "line 7: a label is loop, clean or unknown; it is missing",
             ],
         ),
         (
             '{"id":"a","label":"loop"}\n{"id":\n[1]\n{"id":3,"label":"loop"}\n',
             ["line 2: not JSON: ", "line 3: not an object", "line 4: an id is missing"],
         ),
-        ("a,loop\nb,clean\n./a,clean\n", ["line 3: a was labelled otherwise in line 1"]),
-        ("id\na\nb\n", ["line 1: there is one column only; a file of labels begins with"]),
-        ("a;loop\nb;clean\n", ["line 1: there is one column only; a file of labels begins with"]),
+        ("a,loop\nb,clean\n./a,clean\n", ["line 3: a has another label in line 1"]),
+        ("id\na\nb\n", ["line 1: there is only one column; the first line must"]),
+        ("a;loop\nb;clean\n", ["line 1: there is only one column; the first line must"]),
         (
             '{"id":"a","label":' + "[" * 500 + "]" * 500 + "}\n"
             '{"id":"a","label":"loop","onset":[1]}\n'

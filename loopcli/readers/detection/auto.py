@@ -1,11 +1,28 @@
-"""Finds out from its first bytes what a stream is.
+"""Detects the format of a stream from its first bytes.
 
-Bytes decide the framing, the first document the dialect. Rules of this file:
+Theory of operation. The input may be plain text, an event stream, JSON in several
+layouts, any of these behind an HTTP head, an error page, or a file that is not a
+stream at all. Detection is a chain of probes. A *probe* (``probe``) is a reader that
+holds the first bytes back until it can name the reader for them; then it replays the
+held bytes to that reader, and from then on only forwards. A probe may name another
+probe, so that each one answers a single question:
 
-- What is not surely something else is text, though it may begin like JSON or
-  like an event stream: a model writes both.
-- How much is held back in doubt is capped. Past the caps it is text.
-- A name given with ``--input`` fixes the dialect, or the framing, or both.
+- ``AutoReader``: what do the first bytes look like? (``guess``, ``unsupported``)
+- ``HeadProbe``: where does the HTTP head end, and what is the status? (``http``)
+- ``PageProbe``: is this HTML page an error page, or did the model write it? (``http``)
+- ``JsonProbe``, ``CodedProbe``: is this JSON an answer of an API, or did the model
+  write it? (``jsonprobe``)
+
+The first document then decides the dialect (``dialects.table``). Invariants:
+
+- A decision depends on the bytes alone, never on how they were cut: a probe decides as
+  soon as the shortest sufficient beginning has arrived, and more bytes never change a
+  decision. The tests feed every opening byte by byte and in random pieces.
+- Input in doubt is text, because a model may write JSON or an event stream itself.
+- The held bytes are capped, and so is the time spent on them: a probe that has seen
+  much without a decision looks again only when a line ends.
+- A name given with ``--input`` fixes the dialect, the framing, or both; the probes then
+  only decide what is left.
 """
 
 from __future__ import annotations
@@ -32,7 +49,7 @@ def reader(name: str) -> Reader:
 
 
 def surely_text(head: bytes) -> bool:
-    """Tell whether what begins like this would be read as plain text, without a reader's help.
+    """Return whether a beginning is plain text for certain, so that no reader is needed.
 
     >>> surely_text(b"Once upon a time\\n"), surely_text(b"data: {}\\n"), surely_text(b"da")
     (True, False, False)
@@ -41,7 +58,7 @@ def surely_text(head: bytes) -> bool:
 
 
 class AutoReader(Probe):
-    """Holds back the first bytes until it knows what they are, then lets that reader read."""
+    """Holds back the first bytes until their format is known, then forwards to its reader."""
 
     def __init__(
         self,
@@ -55,15 +72,15 @@ class AutoReader(Probe):
         self._wanted = wanted
         self._heads = heads
         self._events = events
-        self._asked = 0  # how long the beginning was that told too little
+        self._examined = 0  # the size of the beginning at the last attempt
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
-        """Return who reads, once the first bytes tell."""
+        """Return the reader, once the first bytes are sufficient."""
         head = bytes(self._held[: MAX_GUESS + 1])
-        settled = self._asked > 256 and not final and len(head) <= MAX_GUESS
+        settled = self._examined > 256 and not final and len(head) <= MAX_GUESS
         if settled and b"\n" not in data and b"\r" not in data:
-            return None  # only a line's end can tell more
-        self._asked = len(head)
+            return None  # only the end of a line can decide now
+        self._examined = len(head)
         refusal = not_a_stream(head.removeprefix(BOM), final=final)
         if refusal is None:
             return None
@@ -73,8 +90,8 @@ class AutoReader(Probe):
         if kind is None:
             return None
         if self._events and not head.strip():
-            kind = "sse"  # which were announced, and never came
-        # Text and events take a BOM off themselves.
+            kind = "sse"  # the head announced events, but none came
+        # The readers of text and events remove a BOM themselves.
         mark = len(BOM) if head.startswith(BOM) and kind not in ("text", "sse") else 0
         self._origin = self.after(mark)
         if kind == "head" and self._heads:
@@ -87,7 +104,7 @@ class AutoReader(Probe):
         return AutoReader(self._wanted, origin, heads=False, events=events)
 
     def _reader(self, kind: str) -> Reader:
-        # What is seldom needed is not imported before.
+        # Readers that are seldom needed are imported here.
         make, framing, origin = self._wanted.make, self._wanted.framing, self._origin
         if framing == "sse" or (kind == "sse" and not framing):
             return SseReader(make(), origin)

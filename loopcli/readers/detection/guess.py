@@ -1,7 +1,15 @@
-"""Tells by its first bytes how a stream is framed.
+"""Guesses from the first bytes how a stream is framed.
 
-Only the first ``MAX_GUESS`` bytes are looked at, and an answer depends on them
-alone: more of them never change one that was given.
+Only the first ``MAX_GUESS`` bytes are examined. ``guess`` is monotonic: it returns
+``None`` as long as more bytes could change the answer, and an answer, once given,
+never changes. That is what makes detection independent of how the bytes are cut. The
+tests check it for every prefix of their openings.
+
+The tests go from the cheap and certain ones (a brace, a page, a status line) to the
+lines of an event stream. There the difficulty is text that resembles one: prose and
+YAML have lines like ``data: x`` or ``id: 7``. Therefore fields alone prove nothing;
+``data:`` with a JSON value or a comment after it does, and so does a ``data:`` line
+that is an event of its own.
 """
 
 from __future__ import annotations
@@ -11,15 +19,15 @@ from collections.abc import Sequence
 
 from loopcli.signatures import BOM
 
-# What a stream may keep us guessing with (OpenRouter opens with dozens of
-# comments); after that it is text.
+# OpenRouter opens with dozens of comments of 25 bytes. A stream that is still undecided
+# after this many bytes is text.
 MAX_GUESS = 16 * 1024
 STATUS_LINE = rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n"
-# Fields that may stand before the first `data:`; alone they prove nothing, for
+# Fields that may come before the first `data:`. Alone they prove nothing, because
 # prose and YAML begin like this, too.
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b"error:", b":")
 _WHOLE_LINE = re.compile(rb"[^\r\n]+[\r\n]")
-# A comment or a field of a server is no longer than that.
+# The comments and fields of servers are shorter than this.
 _MAX_COMMENT = 1024
 _CODES = tuple(f"{code}:{start}".encode() for code in "0gb9cf" for start in '"{')
 _PAGES = (b"<!doctype", b"<html")
@@ -27,9 +35,9 @@ _LONGEST_START = max(map(len, (*_CODES, *_PAGES)))
 
 
 def guess(head: bytes, *, final: bool = False) -> str | None:
-    """Return what begins like this: ``sse``, ``coded``, ``json``, ``page``, ``head`` or ``text``.
+    """Return the kind of a beginning: ``sse``, ``coded``, ``json``, ``page``, ``head`` or ``text``.
 
-    ``None`` is not yet known. More bytes never change an answer.
+    Return ``None`` while it is undecided. More bytes never change an answer.
 
     >>> guess(b"Once upon"), guess(b": ping\\n"), guess(b": ping\\n\\ndata: {")
     ('text', None, 'sse')
@@ -53,12 +61,12 @@ def guess(head: bytes, *, final: bool = False) -> str | None:
     if not final and (maybe_status_line(body) or _may_go_on(start)):
         return None
     if not start.startswith(_FIELDS) and _WHOLE_LINE.match(start):
-        return "text"  # which a closer look would say, too, but not as soon
+        return "text"  # the same answer as below, but sooner
     return _events_or_text(body, final=final, capped=capped)
 
 
 def _may_go_on(start: bytes) -> bool:
-    """Tell whether more bytes may make this the start of a page or of coded lines."""
+    """Return whether more bytes may make this the start of a page or of coded lines."""
     return len(start) < _LONGEST_START and (
         any(page.startswith(start.lower()) for page in _PAGES)
         or any(code.startswith(start) for code in _CODES)
@@ -77,26 +85,26 @@ def _events_or_text(body: bytes, *, final: bool, capped: bool) -> str | None:
                 return "text"
             unsure = unsure or (line.startswith(b"data:") and bool(line[5:].strip()))
         elif unsure:
-            return "sse"  # what is no document, but has an event to itself
+            return "sse"  # `data:` without a document, but an event of its own
     if _is_event(last):
         return "sse"
     possible = any(last.startswith(name) or name.startswith(last) for name in _FIELDS)
     if last.strip() and not possible:
         return "text"
     if capped and len(last) < _MAX_COMMENT:
-        return "sse"  # nothing but fields and comments: a server that keeps us waiting
+        return "sse"  # only fields and comments: a server that is still waiting
     if final and not last and _only_comments(lines):
-        return "sse"  # the same, but it gave up
+        return "sse"  # the same, but the server gave up
     return "text" if final else None
 
 
 def _only_comments(lines: Sequence[bytes]) -> bool:
-    """Tell whether lines are what a server says to keep a connection open, and nothing else.
+    """Return whether lines are only comments, as a server sends them to keep a connection open.
 
-    Each comment is an event of its own; an emoticon is none.
+    Each such comment is an event of its own. An emoticon is not a comment.
     """
-    told = [line for line in lines if line]
-    return b"" in lines and bool(told) and all(b": ".startswith(line[:2]) for line in told)
+    comments = [line for line in lines if line]
+    return b"" in lines and bool(comments) and all(b": ".startswith(c[:2]) for c in comments)
 
 
 def _is_event(line: bytes) -> bool:

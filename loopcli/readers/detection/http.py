@@ -1,15 +1,18 @@
-r"""What ``curl -i`` puts before the body, and bodies that are no reply.
+r"""HTTP heads, as ``curl -i`` prints them, and bodies that are error messages.
 
-Rules of this file:
+Theory of operation. ``HeadProbe`` reads one head after the other (100 Continue, a
+proxy's, redirects) and keeps the last. A head is a status line, header lines and a
+blank line. It is read line by line, and each line either confirms that this is a head
+or proves that it is not; in the second case the bytes from its status line on belong
+to the body, which a model may have begun with a sentence about HTTP. Rules of this file:
 
-- A head ends at its blank line, whatever its header values hold. One without
-  any header has at least a server's line ends; else it is a sentence about
-  HTTP. Several may stand in a row (100 Continue, a proxy's, redirects); the
-  last one counts and is the first event.
-- A status of 400 or more makes the body an error message, and so does a final
-  redirect, which curl follows with ``-L`` only.
-- Without a head, an HTML page whose title is an error is one. Any other page
-  may be what the model was asked for.
+- A head ends at its blank line, whatever its header values hold. A head without headers
+  needs the line ends of a server (CR LF); with LF it is a sentence about HTTP.
+- The last head counts and is the first event.
+- With a status of 400 or more the body is an error message. So is the body of a final
+  redirect, which curl follows only with ``-L``.
+- Without a head, an HTML page is an error message if its title reads like one. Any
+  other page may be the reply.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ _BLANK = re.compile(rb"\r?\n")
 _RETRY_AFTER = re.compile(rb"retry-after:([^\r\n]*)", re.IGNORECASE)
 _EVENTS = re.compile(rb"content-type:[ \t]*text/event-stream", re.IGNORECASE)
 _MAX_HEAD = 64 * 1024
-# How much of a body is read for its message.
+# Only this much of a body is read for its message.
 _MAX_BODY = 64 * 1024
 _MAX_MESSAGE = 300
 _MAX_PAGE = 4096
@@ -45,9 +48,9 @@ _BAD_NEWS = re.compile(
 
 
 class HeadProbe(Probe):
-    """Reads the heads; ``body`` makes the reader for what follows.
+    """Reads the heads. ``body`` makes the reader of the body.
 
-    It is told where the body begins, and whether a head announces events.
+    Its arguments are where the body begins and whether a head announced events.
     """
 
     def __init__(self, origin: Origin, body: Callable[[Origin, bool], Reader]) -> None:
@@ -59,7 +62,7 @@ class HeadProbe(Probe):
         self._next = HttpHead(0)
         self._in_head = False
         self._head_at = 0
-        # Whether the one being read has shown that it is one.
+        # Whether the head being read is one for certain.
         self._surely = False
         self._events = False
 
@@ -73,7 +76,7 @@ class HeadProbe(Probe):
                     known = final or (rest and not maybe_status_line(rest))
                     return self._whole_heads() if known else None
                 self._in_head, self._head_at = True, self._at
-                # Behind a head comes another one, however its lines end.
+                # After a first head, a second one needs no proof.
                 self._surely = status[0].endswith(b"\r\n") or self._head.status > 0
                 self._events = False
                 self._next = HttpHead(int(status[1]))
@@ -82,7 +85,7 @@ class HeadProbe(Probe):
             if not line and final:
                 if not self._surely:
                     return self._no_head()
-                # The head itself was cut short; its status is known all the same.
+                # The head itself was cut short, but its status is known.
                 self._head, self._at = self._next, len(self._held)
                 return self._whole_heads()
             if (line or len(self._held)) - self._head_at > _MAX_HEAD:
@@ -108,7 +111,7 @@ class HeadProbe(Probe):
         return _HEADER.fullmatch(line) is not None
 
     def _no_head(self) -> Choice:
-        """It only looked like one: it belongs to the body."""
+        """Return the choice after something that only looked like a head: it is the body."""
         self._at = self._head_at
         return self._whole_heads()
 
@@ -135,21 +138,21 @@ class ErrorBodyReader:
         self._origin = origin
         self._status = status
         self._body = b""
-        self._told = False
+        self._reported = False
 
     def feed(self, data: bytes) -> list[Event]:
-        """Return the error, once enough has come."""
-        if self._told:
+        """Return the error, once enough of the body has arrived."""
+        if self._reported:
             return []
         self._body += data[: _MAX_BODY - len(self._body)]
-        return self._tell() if len(self._body) == _MAX_BODY else []
+        return self._report() if len(self._body) == _MAX_BODY else []
 
     def close(self) -> list[Event]:
         """Return the error."""
-        return [] if self._told else self._tell()
+        return [] if self._reported else self._report()
 
-    def _tell(self) -> list[Event]:
-        self._told = True
+    def _report(self) -> list[Event]:
+        self._reported = True
         message = body_message(self._body) or "no message"
         if 300 <= self._status < 400:
             message += " (curl follows redirects with -L)"
@@ -158,7 +161,7 @@ class ErrorBodyReader:
 
 
 def body_message(body: bytes) -> str:
-    """Return what an error body says, be it JSON, an event stream, HTML or text.
+    """Return the message in an error body: JSON, an event stream, HTML or text.
 
     >>> body_message(b"<html><title>502 Bad Gateway</title></html>")
     '502 Bad Gateway'
@@ -191,14 +194,14 @@ def _plain(markup: bytes) -> str:
 
 
 class PageProbe(Probe):
-    """Tells an error page from a page that the model wrote, by its first heading."""
+    """Decides by its first heading whether a page is an error or the model wrote it."""
 
     def __init__(self, origin: Origin, text: Reader) -> None:
         super().__init__(origin)
         self._text = text
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
-        """Return who reads, once the page has a heading or is longer than one without."""
+        """Return the reader, once the page has a heading or is too long for an error page."""
         head = bytes(self._held[:_MAX_PAGE])
         final = final or len(self._held) >= _MAX_PAGE
         heading = page_heading(head) or (_plain(head) if final else "")

@@ -1,8 +1,12 @@
-"""Tells answers in JSON from the JSON, or the text like JSON, that a model wrote itself.
+"""Distinguishes answers in JSON from JSON, or text like JSON, that a model wrote itself.
 
-The first object decides. Whoever speaks a known dialect, or reports an error, is
-an answer; everything else is the model's. An object that does not end is held
-back up to a cap, and longer only if it has members that answers have.
+Theory of operation. The first object decides: if it is in a known dialect or reports an
+error, the input is an answer; otherwise it is the model's text. To see the whole object
+the probe scans for its closing brace, each byte once (``ObjectScanner``). An object that
+does not end is held back up to ``_MAX_OBJECT`` bytes, and up to a frame's limit if its
+beginning has members that answers have. Past these limits the beginning decides.
+Lines or one document? If the object spans lines, or an array was opened before it, it is
+read as documents; otherwise as JSON Lines.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ _ANSWER = re.compile(
 
 
 class JsonProbe(Probe):
-    """Tells answers in JSON from JSON that the model was asked to write, by the first object."""
+    """Decides by the first object whether the input is an answer in JSON."""
 
     def __init__(self, wanted: Wanted, origin: Origin) -> None:
         super().__init__(origin)
@@ -44,7 +48,7 @@ class JsonProbe(Probe):
         self._start = -1
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
-        """Return who reads, once the first object is complete or too long."""
+        """Return the reader, once the first object is complete or too long."""
         if self._start < 0:
             head = bytes(self._held[:MAX_GUESS])
             start = head.lstrip()
@@ -69,7 +73,7 @@ class JsonProbe(Probe):
         return None
 
     def _scan(self, limit: int) -> int:
-        """Return where the object ends, in what is held up to ``limit``."""
+        """Scan on, up to ``limit``; return where the object ends, or -1."""
         at, piece = self._scanned, bytes(self._held[self._scanned : limit])
         self._scanned += len(piece)
         end = self._scanner.feed(piece)
@@ -98,7 +102,7 @@ class JsonProbe(Probe):
         return JsonLinesReader(self._wanted.make(), self._origin)
 
     def _by_beginning(self) -> Reader:
-        """Decide about an object that never ended: an answer cut short, recordings, or text."""
+        """Return the reader of an object that did not end: of an answer, a recording or text."""
         refusal = foreign_beginning(bytes(self._held[self._start : _MAX_OBJECT]))
         if refusal:
             return RefusingReader(refusal, self._origin)
@@ -108,14 +112,14 @@ class JsonProbe(Probe):
 
 
 class CodedProbe(Probe):
-    """Tells the lines of the older Vercel protocol from text that begins like one."""
+    """Decides by the first line whether the input is in the older Vercel protocol."""
 
     def __init__(self, wanted: Wanted, origin: Origin) -> None:
         super().__init__(origin)
         self._wanted = wanted
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
-        """Return who reads, once the first line is complete."""
+        """Return the reader, once the first line is complete."""
         line, end, _ = bytes(self._held[:MAX_GUESS]).partition(b"\n")
         if not end and not final and len(self._held) < MAX_GUESS:
             return None

@@ -1,7 +1,7 @@
-"""The shape of a reader that first finds out who is to read.
+"""The base of a reader that first decides which reader gets the input.
 
-What it cannot judge yet it holds; how much it holds is capped by each probe, and
-what it decides depends on the bytes alone, never on how they were cut.
+A probe holds the first bytes until ``decide`` names a reader. Every probe caps what it
+holds, and its decision depends on the bytes alone, never on how they were cut.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from loopcli.events import Event
 from loopcli.readers.base import START, Origin, Reader
 
-# A choice: the reader, and how many of the held bytes are not for it.
+# A choice: the reader, and the number of held bytes that are not for it.
 Choice = tuple[Reader, int]
 
 
 class Probe:
-    """Holds the beginning until ``decide`` names a reader, then is that reader."""
+    """Holds the beginning until ``decide`` names a reader, then forwards to that reader."""
 
     def __init__(self, origin: Origin = START) -> None:
         self._origin = origin
@@ -22,7 +22,10 @@ class Probe:
         self._chosen: Reader | None = None
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
-        """Return who reads, now that ``data`` is the end of what is held; always when final."""
+        """Return the choice, or ``None`` to hold on; ``data`` is the last piece of what is held.
+
+        With ``final`` there is always a choice.
+        """
         raise NotImplementedError
 
     @property
@@ -32,12 +35,12 @@ class Probe:
 
     @property
     def framing(self) -> str:
-        """How its documents are told apart, once known."""
+        """The framing, once known."""
         return self._chosen.framing if self._chosen else "none"
 
     @property
     def progress(self) -> int:
-        """How many deltas with something in them have been read."""
+        """The number of deltas with content that have been read."""
         return self._chosen.progress if self._chosen else 0
 
     def feed(self, data: bytes) -> list[Event]:
@@ -62,6 +65,6 @@ class Probe:
         return self._chosen.feed(held)
 
     def after(self, size: int) -> Origin:
-        """Return where in the input the held byte number ``size`` stands."""
+        """Return the origin of a reader that begins after ``size`` of the held bytes."""
         lines = self._held.count(b"\n", 0, size)
         return Origin(self._origin.byte + size, self._origin.line + lines)

@@ -4,12 +4,12 @@ Source: the Messages API and recordings of it, of proxies and of SDK logs that
 hold the same objects one a line. Rules:
 
 - Each content block is a lane of its own, by its ``index``.
-- Judged are ``text``, ``thinking`` and tool input. Signatures, redacted
-  thinking, citations and the results of server-side tools are not the model's.
+- ``text``, ``thinking`` and tool input are judged. Signatures, redacted thinking,
+  citations and the results of server-side tools are not.
 - A ``message_start`` after another begins a new attempt: proxies splice one in
   when they try again.
-- ``message_delta`` tells the stop reason and the output tokens, ``message_stop``
-  ends the message.
+- ``message_delta`` holds the stop reason and the output tokens, ``message_stop`` ends
+  the message.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TOOLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
 class AnthropicDialect(ProviderDialect):
-    """Understands message_start, content_block_delta and their kin, and whole messages."""
+    """Understands the events of a message, and whole messages."""
 
     name = "anthropic"
 
@@ -78,7 +78,7 @@ class AnthropicDialect(ProviderDialect):
             out.add_event(Finish(0, reason))
 
     def _block(self, index: int, block: object, end: int, out: Collector) -> None:
-        """Take the beginning of a block, or all of one: what is in it counts either way."""
+        """Read the beginning of a block, or a whole one; the text in it counts in both cases."""
         if not isinstance(block, dict):
             return
         kind = string(block.get("type"))

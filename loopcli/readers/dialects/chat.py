@@ -4,13 +4,12 @@ Source: OpenAI's chat completions API, and recordings of OpenRouter, Groq,
 DeepSeek, Qwen, Mistral, xAI, Azure, vLLM, llama.cpp and Ollama. Rules:
 
 - Each choice is a lane of its own; ``choices`` may be empty or missing.
-- Reasoning comes as ``reasoning_content`` or ``reasoning``; OpenRouter sends
-  ``reasoning_details`` with the same text beside it, which counts only where
-  the others are missing.
-- The first non-empty finish_reason of a choice is its reason; ``""`` is none.
-- ``<think>`` in the content stays content: a loop may hold the closing tag.
-- A whole answer has ``message`` where chunks have ``delta``.
-- vLLM ends a reply in which it found a repetition with that as the reason.
+- Reasoning comes as ``reasoning_content`` or ``reasoning``. OpenRouter also sends
+  ``reasoning_details`` with the same text, which counts only if the others are missing.
+- The first non-empty finish_reason of a choice is its reason.
+- ``<think>`` in the content stays content, because a loop may hold the closing tag.
+- A whole answer has ``message`` in place of ``delta``.
+- vLLM gives the reason ``repetition`` when it detected one and ended the reply.
 - The first id is the generation's; the last usage block wins.
 """
 
@@ -25,6 +24,7 @@ from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
 from loopcli.readers.dialects.provider import ProviderDialect
 from loopcli.readers.dialects.template import Template
+from loopcli.readers.endings import REPETITION_REASON, REPETITION_STOP
 
 # A document with one of these has more to say than its content.
 _UNUSUAL = frozenset({"error", "x_groq"})
@@ -43,7 +43,7 @@ class ChatDialect(ProviderDialect):
         self.loads = self._template.loads
         # The lanes whose deltas are known to be plain, by choice.
         self._plain: dict[int, Lane] = {}
-        self._heard: set[int] = set()
+        self._judged: set[int] = set()
         self._finished: set[int] = set()
 
     def take(self, frames: Iterable[Frame], out: Collector) -> None:
@@ -117,26 +117,28 @@ class ChatDialect(ProviderDialect):
             self._delta(index, delta, end, out)
         elif isinstance(choice.get("text"), str):
             self._text(index, choice["text"], end, out)
-        elif isinstance(choice.get("message"), dict) and index not in self._heard:
-            # A whole answer. After deltas it is their sum: Perplexity adds it.
+        elif isinstance(choice.get("message"), dict) and index not in self._judged:
+            # A whole answer. After deltas it repeats them: Perplexity adds it.
             self._delta(index, choice["message"], end, out)
         reason = choice.get("finish_reason")
         if reason and isinstance(reason, str) and index not in self._finished:
             if len(self._finished) < MAX_LANES:
                 self._finished.add(index)
             out.add_event(Finish(index, reason))
-            self._judged(index, choice, reason, out)
+            self._add_server_loop(index, choice, reason, out)
 
-    def _judged(self, index: int, choice: dict[str, Any], reason: str, out: Collector) -> None:
-        """Pass on the server's own verdict, as vLLM gives it."""
+    def _add_server_loop(
+        self, index: int, choice: dict[str, Any], reason: str, out: Collector
+    ) -> None:
+        """Add the server's own verdict, as vLLM states it."""
         stop = choice.get("stop_reason")
-        if reason == "repetition" or stop == "repetition_detected":
+        if reason == REPETITION_REASON or stop == REPETITION_STOP:
             sign = f"finish_reason {reason}" + (f", stop_reason {stop}" if stop else "")
             out.add_event(ServerLoop(index, sign))
 
     def _delta(self, choice: int, delta: dict[str, Any], end: int, out: Collector) -> None:
-        if len(self._heard) < MAX_LANES:
-            self._heard.add(choice)
+        if len(self._judged) < MAX_LANES:
+            self._judged.add(choice)
         for thought in _reasoning(delta):
             out.add_delta(Lane(Channel.REASONING, choice), thought, end)
         content = delta.get("content")

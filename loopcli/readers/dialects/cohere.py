@@ -2,9 +2,8 @@
 
 Source: Cohere's API reference and recordings of it and of gateways. Rules:
 
-- Version 2: ``content-delta`` holds text or thinking, ``tool-plan-delta`` prose
-  that the model wrote before its calls (reasoning), ``tool-call-delta`` arguments.
-  Citations are not judged.
+- Version 2: ``content-delta`` holds text or thinking, ``tool-plan-delta`` the prose
+  before the calls (reasoning), ``tool-call-delta`` arguments. Citations are not judged.
 - Version 1: ``text-generation`` holds text; ``stream-end`` repeats all of it.
   Search results, citations and the chat history are not judged.
 """

@@ -3,14 +3,14 @@
 Source: the Gemini and Vertex AI APIs and recordings of both, as SSE and as the
 JSON array. Rules:
 
-- Each candidate is a choice. A part with ``thought`` is reasoning; ``text`` and
-  ``executableCode`` are the model's; signatures, inline data, citations and the
-  results of code are not.
-- A function call comes whole (``args``), or on Vertex as ``partialArgs``: pieces
-  of the values, each with the path where it stands.
-- Old versions say ``STOP`` on every chunk, so the last finish reason counts. A
-  blocked prompt has no candidates and says so in ``promptFeedback``.
-- Proxies send all the text so far in each chunk; see ``growth``.
+- Each candidate is a choice. A part with ``thought`` is reasoning. ``text`` and
+  ``executableCode`` are judged; signatures, inline data, citations and the results of
+  code are not.
+- A function call comes whole (``args``) or, on Vertex, as ``partialArgs``: pieces of
+  the values, each with its JSON path.
+- Old versions send ``STOP`` with every chunk, so the last finish reason counts. A
+  blocked prompt has no candidates and a reason in ``promptFeedback``.
+- Some proxies send the whole text so far in each chunk; see ``snapshots``.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Partial:
         self._open = ""
 
     def add(self, piece: dict[str, Any]) -> str:
-        """Return the words that a piece adds: a value that ends, ends a line."""
+        """Return the words that a piece adds; a newline follows a finished value."""
         path = string(piece.get("jsonPath"))
         value = next((piece[key] for key in _VALUES if piece.get(key) is not None), None)
         before = self.end() if path != self._open else ""
@@ -110,7 +110,7 @@ class _Partial:
         return before + text + "\n"
 
     def end(self) -> str:
-        """Return what ends a value that was still open."""
+        """Return the newline after a value that was still open."""
         was, self._open = self._open, ""
         return "\n" if was else ""
 

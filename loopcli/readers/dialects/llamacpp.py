@@ -1,8 +1,8 @@
 """llama.cpp's own ``/completion``: one object an event, or one object.
 
-Source: the server's documentation. Rules: ``content`` is the text; ``stop`` ends
-the reply and ``stop_type`` says why (older versions have a flag for each). A
-failure in mid-stream comes as an ``error:`` line, which the framing passes on.
+Source: the server's documentation. Rules: ``content`` is the text; ``stop`` ends the
+reply and ``stop_type`` holds the reason (older versions have a flag for each). A failure
+in mid-stream is an ``error:`` line, which the framing turns into a document.
 """
 
 from __future__ import annotations

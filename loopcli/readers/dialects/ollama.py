@@ -4,10 +4,10 @@ Source: Ollama's API and recordings of it. Rules:
 
 - Text is ``message.content`` or ``response``, reasoning ``message.thinking`` or
   ``thinking``; tool calls come whole, their arguments as an object.
-- ``done`` ends the reply, ``done_reason`` says why. The ``context`` of the last
+- ``done`` ends the reply, ``done_reason`` holds the reason. The ``context`` of the last
   line is numbers for the next request, not words.
-- Ollama gives up on more than 30 equal tokens in a row. New versions say so in
-  an error line; old ones just stop, which looks like a cut stream.
+- Ollama ends a reply with more than 30 equal tokens in a row. New versions send an
+  error line; old ones just stop, which looks like a cut stream.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 Source: the Responses API and recordings of it, of xAI and LM Studio. Rules:
 
-- Only ``*.delta`` events are judged. The same text comes again in ``.done``,
-  ``content_part.done``, ``output_item.done`` and ``response.completed``; an item
-  counts by its ``output_item.done`` only if no delta of it came, and an item of
-  the final response only if nothing of it came before.
+- Only ``*.delta`` events are judged. ``.done``, ``content_part.done``,
+  ``output_item.done`` and ``response.completed`` repeat the same text. An item is read
+  from its ``output_item.done`` only if it had no delta, and from the final response
+  only if nothing of it came before.
 - Items may interleave; each is a lane of its own, by its ``output_index``.
-- ``encrypted_content`` is not words. Results of tools are not the model's.
+- ``encrypted_content`` and the results of tools are not judged.
 - The end is ``response.completed``, ``.incomplete`` (with its reason) or
   ``.failed``; there is no ``[DONE]``.
 """
@@ -70,7 +70,7 @@ class ResponsesDialect(ProviderDialect):
 
     def _fail(self, doc: object, frame: Frame, out: Collector) -> None:
         error = upstream_error(doc, "error", frame[2], frame[1])
-        # `error` and `response.failed` tell the same thing twice.
+        # `error` and `response.failed` report the same error twice.
         if isinstance(error, UpstreamError) and error.message != self._error:
             self._error = error.message
             report(error, out)
@@ -131,7 +131,7 @@ class ResponsesDialect(ProviderDialect):
             out.add_event(Done())
 
     def _item(self, index: int, item: object, end: int, out: Collector) -> None:
-        """Judge an item of which no delta came."""
+        """Add the text of an item that had no deltas."""
         if not isinstance(item, dict) or index in self._judged:
             return
         if _is_call(item):

@@ -1,6 +1,8 @@
-"""Which dialect a document speaks, and the dialect that finds it out.
+"""The table of dialects, and the detection of the dialect of a document.
 
-A filter reads one stream in one dialect, so the others are not even imported.
+A filter reads one stream in one dialect, so the others are not even imported. Adding
+a dialect takes a file beside this one, a row in ``_DIALECTS`` and the marks by which
+``recognise`` knows its documents.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def dialect(name: str) -> Dialect:
 
 
 def recognise(doc: Any) -> str | None:
-    """Return the name of the dialect that ``doc`` speaks, if it speaks one we know.
+    """Return the name of the dialect of a document, or ``None`` if it is unknown.
 
     >>> recognise({"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": False})
     'ollama'
@@ -105,20 +107,20 @@ def _by_members(doc: dict[str, Any]) -> str | None:
 
 
 class Wanted(NamedTuple):
-    """What the user said of the input: empty is for us to find out."""
+    """What the user stated about the input; an empty name is to be detected."""
 
     dialect: str = ""
     framing: str = ""
 
     def make(self) -> Dialect:
-        """Return the dialect, or one that finds it out."""
+        """Return the dialect, or one that detects it."""
         return dialect(self.dialect) if self.dialect else AutoDialect()
 
 
 class AutoDialect:
-    """Reads the errors itself, and leaves everything else to the dialect of the first document.
+    """Detects the dialect from the first document of a known one, and passes it the rest.
 
-    Documents of no known dialect are passed over until one comes that is known.
+    Errors that come before are reported here; other documents that come before are skipped.
     """
 
     def __init__(self) -> None:
@@ -136,11 +138,11 @@ class AutoDialect:
 
     @property
     def loads(self) -> Callable[[bytes], Any]:
-        """What reads a payload."""
+        """The parser of a payload."""
         return orjson.loads if self._chosen is None else self._chosen.loads
 
     def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add what the documents say."""
+        """Add the events of the documents."""
         if self._chosen is not None:
             self._chosen.take(frames, out)
             return
@@ -176,5 +178,5 @@ class AutoDialect:
             self._chosen.close(out)
         elif self._strange is not None and not self._trouble:
             members, line, end = self._strange
-            message = f"an unknown format, whose documents have the members {members}"
+            message = f"an unknown format: its documents have the members {members}"
             out.add_problem(message, line, end)

@@ -1,12 +1,12 @@
-"""The Vercel AI SDK's UI stream, and the line protocol that came before it.
+"""The Vercel AI SDK's UI stream, and the older line protocol.
 
 Source: the SDK's documentation. Rules:
 
 - Typed parts as SSE: ``text-delta`` and ``reasoning-delta`` by the ``id`` of
   their block, ``tool-input-delta`` by ``toolCallId``. ``tool-input-available``
   repeats the input and counts only if nothing of it came before.
-- Tool outputs, sources, files and ``data-*`` parts are not the model's.
-- ``finish`` ends the message, ``abort`` gives it up; then ``[DONE]``.
+- Tool outputs, sources, files and ``data-*`` parts are not judged.
+- ``finish`` ends the message, ``abort`` abandons it; ``[DONE]`` follows.
 - The older protocol has a code before each line's JSON: ``0`` text, ``g``
   reasoning, ``b``, ``c`` and ``9`` tool calls, ``3`` an error, ``d`` the end.
 """

@@ -3,10 +3,10 @@
 Gemini without ``alt=sse`` streams one array; a whole answer is one document;
 ``jq`` prints several. Rules of this file:
 
-- A document is an object, cut out by counting braces outside strings. What
-  stands between two of them (commas, blanks, brackets) is framing.
+- A document is an object, cut out by counting braces outside strings. Everything
+  between two of them (commas, blanks, brackets) is skipped.
 - A ``]`` between documents ends the array that ``[`` began, and with it the stream.
-- A document that the end of the input cut through is dropped: the stream is cut.
+- A document that is incomplete at the end of the input is dropped: the stream was cut.
 """
 
 from __future__ import annotations

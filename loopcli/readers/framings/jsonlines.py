@@ -2,11 +2,11 @@
 
 Rules of this file:
 
-- A line that is blank, or a comment, is nothing. ``[DONE]`` is the end mark.
-- A ``data:`` before the document is taken off: some logs keep it on some lines.
-- The older Vercel protocol writes a code and a colon before each document; the
-  code is the event's name then (``line 0``).
-- A last line without its end counts if it is a whole document.
+- Blank lines and comments are skipped. ``[DONE]`` is the end mark.
+- A ``data:`` before the document is removed: some logs keep it on some lines.
+- The older Vercel protocol has a code and a colon before each document; the code
+  becomes the name of the event (``line 0``).
+- A last line without a line end counts if it is a whole document.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class JsonLinesReader(DocumentReader):
             try:
                 doc = DONE if payload == b"[DONE]" else parse(payload)
             except ValueError:
-                # What the end of the input cut through makes the stream cut,
-                # not malformed.
+                # An incomplete last line means that the stream was cut; it does
+                # not make it malformed.
                 if not last or is_prose(payload):
                     frames.append((None, end, number, name, payload))
             else:

@@ -1,9 +1,8 @@
 """Cuts bytes into lines at LF, CR LF and CR, and at nothing else.
 
-``bytes.splitlines`` knows those three only, but it takes a CR at the end of a
-read for a line end of its own even if the LF follows in the next read, and it
-forgets where it was; ``str.splitlines`` also cuts at U+2028 and others that
-are legal inside a JSON string.
+``bytes.splitlines`` cuts at those three only, but it treats a CR at the end of a read
+as a line end even if its LF follows in the next read, and it keeps no position.
+``str.splitlines`` also cuts at U+2028 and others, which are legal in a JSON string.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ class Line(NamedTuple):
 
 
 class LineSplitter:
-    r"""Yields complete lines; ``partial`` is what the last read left over.
+    r"""Yields complete lines, and holds the incomplete one at the end of the last read.
 
     >>> splitter = LineSplitter()
     >>> [line.content for line in splitter.feed(b"a\r") + splitter.feed(b"\nb\rc")]
@@ -34,18 +33,18 @@ class LineSplitter:
     def __init__(self, at: int = 0, number: int = 0) -> None:
         self.at = at
         self.number = number
-        # A long line arrives in many reads: joined once, when it is complete.
+        # The reads that brought a long line are joined once, when it is complete.
         self._pieces: list[bytes] = []
         self._size = 0
 
     @property
     def partial_size(self) -> int:
-        """How many bytes wait for their line end."""
+        """The number of bytes that wait for their line end."""
         return self._size
 
     @property
     def partial_start(self) -> bytes:
-        """The first byte that waits for its line end, if any does."""
+        """The first byte that waits for its line end, if there is one."""
         return self._pieces[0][:1] if self._pieces else b""
 
     def feed(self, data: bytes) -> list[Line]:

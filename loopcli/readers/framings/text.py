@@ -11,7 +11,7 @@ from loopcli.signatures import BOM
 
 
 class TextMarks:
-    """Marks of a text that was decoded from ``raw``, which stands at ``base`` in the input."""
+    """Marks of a text that was decoded from ``raw``, which is at byte ``base`` of the input."""
 
     __slots__ = ("_base", "_raw")
 
@@ -28,8 +28,8 @@ class TextMarks:
 
         size = bisect_left(range(len(raw) + 1), chars, key=decoded)
         text, at = utf_8_decode(raw[: size - 1], "replace", False)
-        # The last byte, or the end of the input, made at least one character; a
-        # bad one shows that what was held back before it were several.
+        # The last byte, or the end of the input, produced at least one character. A
+        # bad byte turns each byte that was held back before it into a character.
         missing = chars - len(text)
         while missing:
             try:
@@ -41,7 +41,7 @@ class TextMarks:
 
 
 class TextReader:
-    """Reads UTF-8, cut anywhere; what is not UTF-8 is judged as U+FFFD, never refused."""
+    """Reads UTF-8, cut anywhere; bytes that are not UTF-8 are judged as U+FFFD."""
 
     name = "text"
     framing = "text"
@@ -58,7 +58,7 @@ class TextReader:
         return self._decode(data, final=False)
 
     def close(self) -> list[Event]:
-        """Return what is left: the bytes of a character that never ended."""
+        """Return what is left: the bytes of an incomplete character."""
         return self._decode(b"", final=True)
 
     def _decode(self, data: bytes, *, final: bool) -> list[Event]:

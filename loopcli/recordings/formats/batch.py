@@ -1,4 +1,4 @@
-"""Results of batch jobs: one exchange a line, the answer's body inside.
+"""Results of batch jobs: one exchange a line, with the body of the answer in it.
 
 OpenAI: ``{"custom_id", "response": {"status_code", "body"}, "error"}``.
 Anthropic: ``{"custom_id", "result": {"type", "message"}}``.
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.recordings.base import Defect, Found, marked
+from loopcli.recordings.base import Defect, Item, marked
 from loopcli.recordings.formats import bodies
 from loopcli.status import Status
 
 
 def claims(doc: object) -> bool:
-    """Tell whether ``doc`` is a line of a batch's results."""
+    """Return whether ``doc`` is a line of a batch's results."""
     return (
         isinstance(doc, dict)
         and "custom_id" in doc
@@ -23,12 +23,12 @@ def claims(doc: object) -> bool:
     )
 
 
-def replies(doc: dict[str, Any]) -> Iterator[Found]:
+def replies(doc: dict[str, Any]) -> Iterator[Item]:
     """Yield the replies in one line."""
     for outcome in (doc.get("response"), doc.get("result")):
         if isinstance(outcome, dict):
             answer = outcome.get("body") or outcome.get("message")
-            # A failed request of Anthropic's has its error where the message would be.
+            # A failed request to Anthropic has an error in place of the message.
             failure = {"error": outcome["error"]} if outcome.get("error") else None
             yield from marked(bodies.replies(answer or failure), doc)
     error = doc.get("error")

@@ -4,11 +4,11 @@ Source: the vnd.amazon.eventstream framing (u32 total length, u32 header
 length, u32 CRC of those two, headers, payload, u32 CRC) and recordings of
 ``converse-stream`` and ``invoke-with-response-stream``. Rules:
 
-- The second kind wraps a provider's own documents in base64; they are handed
-  on as they are.
+- The second kind wraps a provider's own documents in base64; they are passed on
+  unchanged.
 - Some logs keep the payloads of the first kind as JSON Lines, each under its name.
-- The first kind says what Anthropic's stream says, in other names; it is
-  translated, so that one reader knows what it means. Its pad ``p`` is noise.
+- The first kind has the content of Anthropic's stream under other names. It is
+  translated, so that one reader suffices. Its padding ``p`` is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.recordings.base import Defect, Found, dump, parse_document
+from loopcli.recordings.base import Defect, Item, dump, parse_document
 from loopcli.recordings.formats import stream
 
 _PRELUDE = struct.Struct(">III")
@@ -30,14 +30,14 @@ _EVENT_TYPE = re.compile(rb":(?:event|exception)-type\x07(..)", re.DOTALL)
 
 
 def is_event_stream(raw: bytes) -> bool:
-    """Tell whether ``raw`` begins with a frame: its own checksum says so."""
+    """Return whether ``raw`` begins with a frame whose checksum is right."""
     if len(raw) < _PRELUDE.size:
         return False
     total, headers, crc = _PRELUDE.unpack_from(raw)
     return bool(total > headers + _PRELUDE.size and zlib.crc32(raw[:8]) == crc)
 
 
-def read(raw: bytes) -> Iterator[Found]:
+def read(raw: bytes) -> Iterator[Item]:
     """Yield the reply that the frames in ``raw`` bring."""
     lines: list[bytes] = []
     at = 0
@@ -55,11 +55,11 @@ def read(raw: bytes) -> Iterator[Found]:
 
 
 def is_document(doc: object) -> bool:
-    """Tell whether a document is the payload of a frame under its name."""
+    """Return whether a document is the payload of a frame under its name."""
     return isinstance(doc, dict) and len(doc) == 1 and next(iter(doc)) in _TRANSLATED
 
 
-def read_lines(raw: bytes) -> Iterator[Found]:
+def read_lines(raw: bytes) -> Iterator[Item]:
     """Yield the reply that payloads in JSON Lines bring."""
     lines: list[bytes] = []
     for number, line in enumerate(raw.split(b"\n"), 1):
@@ -74,11 +74,11 @@ def read_lines(raw: bytes) -> Iterator[Found]:
 
 
 def _name(headers: bytes) -> str:
-    found = _EVENT_TYPE.search(headers)
-    if not found:
+    header = _EVENT_TYPE.search(headers)
+    if not header:
         return ""
-    (size,) = struct.unpack(">H", found[1])
-    return headers[found.end() : found.end() + size].decode("ascii", "replace")
+    (size,) = struct.unpack(">H", header[1])
+    return headers[header.end() : header.end() + size].decode("ascii", "replace")
 
 
 def _parsed(payload: bytes) -> object:
@@ -124,15 +124,18 @@ def _open(doc: dict[str, Any]) -> dict[str, Any]:
 def _continue(doc: dict[str, Any]) -> dict[str, Any]:
     delta = doc.get("delta")
     delta = delta if isinstance(delta, dict) else {}
-    said: dict[str, Any] = {"type": "signature_delta"}
+    translated: dict[str, Any] = {"type": "signature_delta"}
     if isinstance(delta.get("text"), str):
-        said = {"type": "text_delta", "text": delta["text"]}
+        translated = {"type": "text_delta", "text": delta["text"]}
     elif isinstance(delta.get("reasoningContent"), dict):
-        said = {"type": "thinking_delta", "thinking": delta["reasoningContent"].get("text", "")}
+        translated = {
+            "type": "thinking_delta",
+            "thinking": delta["reasoningContent"].get("text", ""),
+        }
     elif isinstance(delta.get("toolUse"), dict):
-        said = {"type": "input_json_delta", "partial_json": delta["toolUse"].get("input", "")}
+        translated = {"type": "input_json_delta", "partial_json": delta["toolUse"].get("input", "")}
     index = doc.get("contentBlockIndex", 0)
-    return {"type": "content_block_delta", "index": index, "delta": said}
+    return {"type": "content_block_delta", "index": index, "delta": translated}
 
 
 def _stop(doc: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 Rules of this file:
 
-- What a body is compressed with shows in its first bytes; headers of a
-  recording often lie, because the recorder has unpacked it already.
-- Only what is known for the answer of a model's API is judged. Web pages,
-  listings and uploads stand in the same recordings and are passed over.
-- The APIs below have no stream that the filter reads; their whole answers are
-  simple enough to name the place of the text.
+- The first bytes of a body decide how it is compressed. The headers of a recording
+  are often wrong, because the recorder has unpacked the body already.
+- Only a known answer of a model's API is judged. Web pages, listings and uploads in
+  the same recordings are skipped.
+- The APIs below have no stream that the filter reads. Their whole answers are simple
+  enough for a list of the places where the text is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopcli.events import Lane
-from loopcli.recordings.base import MAX_DOCUMENT_BYTES, Defect, Found, Reply, dump, parse_document
+from loopcli.recordings.base import MAX_DOCUMENT_BYTES, Defect, Item, Reply, dump, parse_document
 from loopcli.recordings.formats import bedrock, stream
 from loopcli.signatures import GZIP, ZSTD
 
@@ -36,7 +36,7 @@ _PLACES = (
 )
 
 
-def replies(body: object) -> Iterator[Found]:
+def replies(body: object) -> Iterator[Item]:
     """Yield the replies in a body that may be bytes, a text, or an already parsed document."""
     if isinstance(body, str):
         body = body.encode("utf-8", "surrogatepass")
@@ -50,20 +50,20 @@ def replies(body: object) -> Iterator[Found]:
     if bedrock.is_event_stream(unpacked):
         yield from bedrock.read(unpacked)
         return
-    found = stream.body(unpacked)
-    yield from _whole_answer(unpacked) if found is None else found
+    items = stream.body(unpacked)
+    yield from _whole_answer(unpacked) if items is None else items
 
 
 def unpack(raw: bytes) -> tuple[bytes, Defect | None]:
-    """Return ``raw`` with gzip taken off: all of it that can be had."""
+    """Return ``raw`` unpacked from gzip, as far as it can be, and its defect."""
     if raw.startswith(ZSTD):
-        return b"", Defect("a body compressed with zstd, which is read as a file only")
+        return b"", Defect("the body is compressed with zstd, which is supported for files only")
     if not raw.startswith(GZIP):
         return raw, None
     engine = zlib.decompressobj(wbits=31)
     data, step = bytearray(), 64 * 1024
     try:
-        # In steps, so that what precedes a damage is kept.
+        # In steps, so that everything before a damage is kept.
         for at in range(0, len(raw), step):
             data += engine.decompress(raw[at : at + step], MAX_DOCUMENT_BYTES - len(data) + 1)
             if len(data) > MAX_DOCUMENT_BYTES:
@@ -73,7 +73,7 @@ def unpack(raw: bytes) -> tuple[bytes, Defect | None]:
     return bytes(data), None if engine.eof else Defect("the compressed body is truncated")
 
 
-def _whole_answer(raw: bytes) -> Iterator[Found]:
+def _whole_answer(raw: bytes) -> Iterator[Item]:
     if not raw.lstrip().startswith((b"{", b"[")):
         return
     try:

@@ -2,12 +2,12 @@
 
 Source: vcrpy (``interactions[].response.body.string``, or ``parsed_body``),
 Ruby's VCR (``http_interactions[].response.body``, binary as ``!binary``),
-go-vcr 1 and 2 (``interactions[].response.body``), and what projects made of
-them (xAI's SDK keeps parsed chunks). Rules:
+go-vcr 1 and 2 (``interactions[].response.body``), and variants of projects
+(xAI's SDK keeps parsed chunks). Rules:
 
-- Requests are never looked at: what users send may repeat by design.
-- YAML is read with the safe loader, taught the binary tags. A tag it does not
-  know stands for the plain value, never for an object.
+- Requests are never read: a user's text may repeat by design.
+- YAML is read with the safe loader and constructors for the binary tags. A value
+  with an unknown tag is read without its tag, never as an object.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any
 
 from loopcli.errors import reason
-from loopcli.recordings.base import Defect, Found, within
+from loopcli.recordings.base import Defect, Item, within
 from loopcli.recordings.formats import bodies, xai
 from loopcli.signatures import BOM
 from loopcli.status import Status
@@ -34,16 +34,16 @@ NEEDS_YAML = "reading YAML needs PyYAML: pip install 'loopcheck[formats]'"
 
 
 def claims(doc: object) -> bool:
-    """Tell whether ``doc`` is a cassette."""
+    """Return whether ``doc`` is a cassette."""
     return isinstance(doc, dict) and any(isinstance(doc.get(name), list) for name in _LISTS)
 
 
 def claims_yaml(head: bytes) -> bool:
-    """Tell whether a file that begins like this is a cassette in YAML."""
+    """Return whether a file that begins like this is a cassette in YAML."""
     return _HEAD.match(head) is not None
 
 
-def replies(doc: dict[str, Any]) -> Iterator[Found]:
+def replies(doc: dict[str, Any]) -> Iterator[Item]:
     """Yield the replies in the responses."""
     interactions = next(doc[name] for name in _LISTS if isinstance(doc.get(name), list))
     for number, interaction in enumerate(interactions, 1):
@@ -51,7 +51,7 @@ def replies(doc: dict[str, Any]) -> Iterator[Found]:
             yield from within(_read(interaction), f"interaction {number}")
 
 
-def _read(interaction: dict[str, Any]) -> Iterator[Found]:
+def _read(interaction: dict[str, Any]) -> Iterator[Item]:
     chunks = xai.chunks(interaction)
     if chunks is not None:
         yield from xai.replies(chunks)
@@ -64,14 +64,14 @@ def _read(interaction: dict[str, Any]) -> Iterator[Found]:
         try:
             body = binascii.a2b_base64(body["base64_string"])
         except binascii.Error as error:
-            yield Defect(f"a body that is not the base64 it is said to be: {error}")
+            yield Defect(f"the body is not valid base64: {error}")
             return
     elif isinstance(body, dict) and "string" in body:
         body = body["string"]
     yield from bodies.replies(body if body is not None else response.get("parsed_body"))
 
 
-def read_yaml(raw: bytes) -> Iterator[Found]:
+def read_yaml(raw: bytes) -> Iterator[Item]:
     """Yield the replies of a cassette in YAML."""
     try:
         import yaml  # an extra, and slow to import
@@ -96,7 +96,7 @@ def _loader() -> Any:
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        """The safe loader that takes every tag for data."""
+        """The safe loader, which reads a value with an unknown tag as plain data."""
 
     def plain(loader: Any, _: str, node: Any) -> Any:
         if isinstance(node, yaml.MappingNode):
@@ -111,7 +111,7 @@ def _loader() -> Any:
         except ValueError:
             return b""
 
-    # What a body never is: "Wed, 31 Feb" and the like must not stop the reading.
+    # A date is never a body, and an invalid one ("31 Feb") must not stop the reading.
     Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: node.value)
     Loader.add_constructor("tag:yaml.org,2002:binary", binary)
     Loader.add_constructor("!binary", binary)

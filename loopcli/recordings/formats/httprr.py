@@ -1,4 +1,4 @@
-"""httprr, the recorder of Go's httprr package: requests and responses as they crossed the wire.
+"""Recordings of Go's httprr package: requests and responses as they were sent.
 
 Source: the format's first line ``httprr trace v1``, then for each exchange a
 line with two lengths in bytes, the request, the response. Rules:
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loopcli.recordings.base import Defect, Found, within
+from loopcli.recordings.base import Defect, Item, within
 from loopcli.recordings.formats import bodies
 from loopcli.signatures import HTTPRR
 
@@ -23,7 +23,7 @@ _CHUNKED = re.compile(rb"^transfer-encoding:.*\bchunked\b", re.IGNORECASE | re.M
 _CHUNK_SIZE = re.compile(rb"\s*([0-9a-fA-F]+)[^\n]*\n")
 
 
-def replies(raw: bytes) -> Iterator[Found]:
+def replies(raw: bytes) -> Iterator[Item]:
     """Yield the replies in the responses of the recording that ``raw`` is."""
     at, number = len(MAGIC), 0
     while at < len(raw):
@@ -31,7 +31,7 @@ def replies(raw: bytes) -> Iterator[Found]:
         place = f"exchange {number}"
         lengths = _LENGTHS.match(raw, at)
         if not lengths:
-            yield Defect("two lengths should stand here", f"{place}, byte {at}")
+            yield Defect("two lengths are missing here", f"{place}, byte {at}")
             return
         begin = lengths.end() + int(lengths[1])
         at = begin + int(lengths[2])

@@ -1,13 +1,13 @@
 """JSON records that hold a reply in some member.
 
-Every evaluation names it differently; the first member below that holds
-something readable is taken, unless the user named one. Rules:
+Every evaluation names that member differently. The first member below with a
+readable value is used, unless the user named one. Rules:
 
-- A text is a reply; a list of texts is one reply each (several samples).
-- A list of messages gives the assistant's turns; a list of content blocks is
-  one turn; an object is an API's answer, or wraps a text.
-- A record that says it is not the model's (a user's turn, an environment's
-  observation) gives nothing.
+- A string is a reply; in a list of strings (several samples) each is one.
+- A list of messages yields the assistant's turns. A list of content blocks is one
+  turn. An object is an API's answer, or wraps a string.
+- A record of another speaker (a user's turn, an environment's observation) yields
+  nothing.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopcli.events import Lane
-from loopcli.recordings.base import Found, Reply, dump, marked
+from loopcli.recordings.base import Item, Reply, dump, marked
 from loopcli.recordings.formats import messages, stream
 
 FIELDS = ("text", "output", "completion", "content", "response", "messages")
-# Where one of these is, ``messages`` is what led to it.
+# Beside one of these, ``messages`` is the conversation before the reply.
 BESIDE_MESSAGES = FIELDS[:-1]
 _WRAPPED = ("answer", "text", "content", "output")
 _OTHERS = frozenset({"user", "human", "system", "developer", "tool", "function", "environment"})
 
 
-def replies(doc: object, field: str | None = None) -> list[Found] | None:
+def replies(doc: object, field: str | None = None) -> list[Item] | None:
     """Return the replies of a record; ``None`` if no member holds any.
 
     >>> [r.lanes[0][1] for r in replies({"id": 3, "output": "It rains."})]
@@ -35,12 +35,12 @@ def replies(doc: object, field: str | None = None) -> list[Found] | None:
     if not isinstance(doc, dict):
         return None
     if field is not None:
-        found = _read(_inside(doc, field))
+        items = _read(_inside(doc, field))
     elif not _OTHERS.isdisjoint(_speakers(doc)):
         return []
     else:
-        found = next(filter(None, (_read(doc.get(name)) for name in FIELDS)), None)
-    return None if found is None else list(marked(found, doc))
+        items = next(filter(None, (_read(doc.get(name)) for name in FIELDS)), None)
+    return None if items is None else list(marked(items, doc))
 
 
 def _speakers(doc: dict[str, Any]) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _inside(doc: object, field: str) -> object:
     return None
 
 
-def _read(value: object) -> list[Found] | None:
+def _read(value: object) -> list[Item] | None:
     if isinstance(value, str):
         return [Reply([(Lane(), [value])])]
     if isinstance(value, list) and value:
@@ -71,7 +71,7 @@ def _read(value: object) -> list[Found] | None:
     return None
 
 
-def _read_list(value: list[Any]) -> list[Found] | None:
+def _read_list(value: list[Any]) -> list[Item] | None:
     if all(isinstance(item, str) for item in value):
         return [Reply([(Lane(), [item])]) for item in value]
     if messages.claims(value):

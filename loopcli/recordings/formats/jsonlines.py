@@ -1,38 +1,36 @@
-"""JSON Lines: a record a line, each read by itself, so that a broken one costs only itself."""
+"""JSON Lines: a record a line. A broken line does not affect the others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from loopcli.recordings import documents
-from loopcli.recordings.base import MAX_LINE_BYTES, Defect, Found, parse_document, within
+from loopcli.recordings.base import MAX_LINE_BYTES, Defect, Item, parse_document, within
 
-# A file with more broken lines than this is told of in one more line.
+# The defects beyond this number are reported in one line.
 MAX_DEFECTS = 100
 
 
 def read(
     pieces: Iterable[bytes], known: documents.Known, *, max_line: int = MAX_LINE_BYTES
-) -> Iterator[Found]:
-    """Yield the replies of all lines, in memory for one line."""
-    untold = 0
-    told = 0
+) -> Iterator[Item]:
+    """Yield the replies of all lines; only one line is in memory at a time."""
+    defects = 0
     for number, line in lines(pieces, max_line):
         if line is not None and not line.strip():
             continue
         for item in within(_line(line, known, max_line), f"line {number}"):
             if isinstance(item, Defect):
-                told += 1
-                if told > MAX_DEFECTS:
-                    untold += 1
-                    # Still in its place, for the numbers of those that follow.
+                defects += 1
+                if defects > MAX_DEFECTS:
+                    # It still counts for the numbers of the replies that follow.
                     item = item._replace(message="")
             yield item
-    if untold:
-        yield Defect(f"and {untold} more lines that could not be read")
+    if defects > MAX_DEFECTS:
+        yield Defect(f"and {defects - MAX_DEFECTS} more lines that could not be read")
 
 
-def _line(line: bytes | None, known: documents.Known, max_line: int) -> Iterator[Found]:
+def _line(line: bytes | None, known: documents.Known, max_line: int) -> Iterator[Item]:
     if line is None:
         yield Defect(f"longer than {max_line} bytes", numbered=True)
         return
@@ -41,11 +39,11 @@ def _line(line: bytes | None, known: documents.Known, max_line: int) -> Iterator
     except ValueError as error:
         yield Defect(f"not JSON: {error}", numbered=True)
         return
-    found = documents.record(doc, known)
-    if found is None:
+    items = documents.record(doc, known)
+    if items is None:
         yield Defect(documents.NO_TEXT, numbered=True)
     else:
-        yield from found
+        yield from items
 
 
 def lines(pieces: Iterable[bytes], limit: int) -> Iterator[tuple[int, bytes | None]]:

@@ -4,10 +4,10 @@ Source: OpenAI's and Anthropic's message lists, fine-tuning files, and the
 wrappers that evaluations put around them (tau-bench's ``traj``, arena-hard's
 content ``{"answer": …}``). Rules:
 
-- Each turn of the assistant is a reply of its own. Nobody else's turn is read:
-  not the user's, not the system's, not a tool's result.
-- A turn that is more than a text is read as the answer of the API it came from,
-  so that reasoning and tool arguments are lanes as they are in a stream.
+- Each turn of the assistant is a reply of its own. No other turn is read: not the
+  user's, not the system's, not a tool's result.
+- A turn that is not just a string is read as an answer of the API it came from, so
+  that reasoning and tool arguments are lanes, as they are in a stream.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopcli.events import Lane
-from loopcli.recordings.base import Found, Reply, dump, marked
+from loopcli.recordings.base import Item, Reply, dump, marked
 from loopcli.recordings.formats import stream
 
 LISTS = ("messages", "traj")
 _SPEAKERS = frozenset({"assistant", "model", "ai"})
-# Members with words of the model beside its content.
+# Members other than the content that hold words of the model.
 _MORE = ("tool_calls", "function_call", "reasoning_content", "reasoning", "reasoning_details")
 _WRAPPED = ("answer", "text", "content")
-# Blocks that only Anthropic's lists have.
+# Types of blocks that only Anthropic's lists have.
 _BLOCKS = frozenset({"thinking", "redacted_thinking", "tool_use", "server_tool_use"})
 
 
 def claims(doc: object) -> bool:
-    """Tell whether ``doc`` is a conversation, or holds one."""
+    """Return whether ``doc`` is a conversation, or holds one."""
     return _turns(doc) is not None
 
 
-def replies(doc: object) -> Iterator[Found]:
+def replies(doc: object) -> Iterator[Item]:
     """Yield the assistant's turns of a conversation."""
     for turn in _turns(doc) or ():
         yield from marked(reply(turn), doc)
@@ -47,8 +47,8 @@ def _turns(doc: object) -> list[Any] | None:
     return None
 
 
-def reply(turn: object) -> Iterator[Found]:
-    """Yield the reply that a turn is, unless somebody else spoke."""
+def reply(turn: object) -> Iterator[Item]:
+    """Yield the reply in a turn of the model; nothing for the turn of another speaker."""
     if not isinstance(turn, dict) or turn.get("role") not in _SPEAKERS:
         return
     content = turn.get("content")
@@ -57,12 +57,11 @@ def reply(turn: object) -> Iterator[Found]:
     if isinstance(content, str) and not any(turn.get(key) for key in _MORE):
         yield Reply([(Lane(), [content])] if content else [])
         return
-    found = stream.body(dump(_as_answer(turn, content)))
-    yield from found or [Reply([])]
+    yield from stream.body(dump(_as_answer(turn, content))) or [Reply([])]
 
 
 def _as_answer(turn: dict[str, Any], content: object) -> dict[str, Any]:
-    """Return the turn as the body that its API would have answered with."""
+    """Return the turn in the shape of a response body of its API."""
     if isinstance(turn.get("parts"), list):
         return {"candidates": [{"content": {"role": "model", "parts": turn["parts"]}}]}
     if isinstance(content, list) and any(

@@ -1,7 +1,7 @@
 """nock's recordings: a JSON list of ``{scope, method, path, status, response}``.
 
-The response is a text, a parsed document, or, where it was binary, one or
-several texts of hexadecimal digits.
+The response is a string, a parsed document or, if it was binary, one or several
+strings of hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.recordings.base import Found, within
+from loopcli.recordings.base import Item, within
 from loopcli.recordings.formats import bodies
 
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 
 
 def claims(doc: object) -> bool:
-    """Tell whether ``doc`` is such a list."""
+    """Return whether ``doc`` is such a list."""
     return isinstance(doc, list) and any(
         isinstance(item, dict)
         and "response" in item
@@ -26,7 +26,7 @@ def claims(doc: object) -> bool:
     )
 
 
-def replies(doc: list[Any]) -> Iterator[Found]:
+def replies(doc: list[Any]) -> Iterator[Item]:
     """Yield the replies in the responses."""
     for number, item in enumerate(doc, 1):
         if isinstance(item, dict):

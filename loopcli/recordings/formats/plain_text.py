@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 
 from loopcli.events import Event, Lane, Text
 from loopcli.readers.framings.text import TextReader
-from loopcli.recordings.base import Found, Reply
+from loopcli.recordings.base import Item, Reply
 
 
-def read(pieces: Iterable[bytes]) -> Iterator[Found]:
+def read(pieces: Iterable[bytes]) -> Iterator[Item]:
     """Yield the reply; its text is decoded as it is asked for."""
     return lazily(_decoded(pieces))
 
 
-def lazily(texts: Iterator[str]) -> Iterator[Found]:
+def lazily(texts: Iterator[str]) -> Iterator[Item]:
     """Yield one reply of one lane whose pieces are ``texts``."""
     yield Reply([(Lane(), texts)])
-    # Whoever did not want the text still wants to hear how reading it ended.
+    # A caller that skipped the text still gets the defects at its end.
     for _ in texts:
         pass
 

@@ -1,7 +1,7 @@
 """ShareGPT's conversations: ``{"from": …, "value": …}``.
 
-A ``function_call`` is the model's, too: its value is the call's JSON. What
-``observation`` holds is the tool's.
+A ``function_call`` is a turn of the model, too; its value is the JSON of the call.
+An ``observation`` is a tool's result.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.recordings.base import Found, marked
+from loopcli.recordings.base import Item, marked
 from loopcli.recordings.formats import messages
 
 _LISTS = ("conversations", "conversation", "items")
@@ -17,11 +17,11 @@ _SPEAKERS = frozenset({"gpt", "assistant", "model", "chatgpt", "bot", "bing", "b
 
 
 def claims(doc: object) -> bool:
-    """Tell whether ``doc`` is such a conversation, or holds one."""
+    """Return whether ``doc`` is such a conversation, or holds one."""
     return _turns(doc) is not None
 
 
-def replies(doc: object) -> Iterator[Found]:
+def replies(doc: object) -> Iterator[Item]:
     """Yield the model's turns."""
     for turn in _turns(doc) or ():
         if isinstance(turn, dict) and isinstance(turn.get("value"), str):

@@ -1,17 +1,15 @@
-"""Raw streams and response bodies: whatever the filter reads, kept in a file.
+"""Raw streams and response bodies: everything that the filter reads, kept in a file.
 
 Rules of this file:
 
-- The readers know what the bytes mean; here their events become replies.
-- Each choice is a reply of its own, with its content, reasoning and tool
-  arguments as lanes.
-- The lanes of a stream interleave, so their text is kept until the stream
-  ends. That is bounded: a stream with more text than any reply has is read up
-  to the bound, and said to be.
-- Where a gateway gave up an attempt and began another, both are replies: the
-  model wrote both, and neither continues the other.
-- A choice counts as a reply from the first thing that is said of it, even if
-  the model said nothing.
+- The readers turn the bytes into events; this file turns the events into replies.
+- Each choice is a reply of its own, with its content, reasoning and tool arguments
+  as lanes.
+- The lanes of a stream interleave, so their text is kept until the stream ends, up
+  to a limit. A stream with more text is reported as read in part.
+- If a gateway gave up an attempt and began another, both are replies: the model
+  wrote both, and neither continues the other.
+- A choice counts as a reply from its first event, even if it has no text.
 """
 
 from __future__ import annotations
@@ -20,20 +18,20 @@ from collections.abc import Iterable, Iterator
 
 from loopcli.events import Event, Finish, Lane, Problem, Restart, Text, ToolStart, UpstreamError
 from loopcli.readers.detection.auto import AutoReader
-from loopcli.recordings.base import Defect, Found, Reply
+from loopcli.recordings.base import Defect, Item, Reply
 from loopcli.recordings.formats.plain_text import lazily, texts_of
 from loopcli.status import Status
 
 MAX_STREAM_CHARS = 64 * 1024 * 1024
-# How a stream begins, whatever its file is called: fields, comments, an HTTP head.
+# The beginnings of a stream, whatever the suffix: fields, comments, an HTTP head.
 STARTS = (b"data:", b"event:", b"id:", b"retry:", b":", b"HTTP/")
-# What a reader calls the things that are no stream.
+# The names that a reader gives to input that is not a stream.
 _NO_STREAM = frozenset({"text", "unknown"})
 _NO_DIALECT = _NO_STREAM | {"error"}
 
 
-def read(pieces: Iterable[bytes], *, max_chars: int = MAX_STREAM_CHARS) -> Iterator[Found]:
-    """Yield the replies of a stream; what turns out to be plain text is one lazy reply."""
+def read(pieces: Iterable[bytes], *, max_chars: int = MAX_STREAM_CHARS) -> Iterator[Item]:
+    """Yield the replies of a stream; plain text is one reply, decoded lazily."""
     reader = AutoReader()
     feed = iter(pieces)
     gathered = _Gathered(max_chars)
@@ -48,7 +46,7 @@ def read(pieces: Iterable[bytes], *, max_chars: int = MAX_STREAM_CHARS) -> Itera
         yield from lazily(texts_of(events))
         return
     gathered.take(events)
-    yield from gathered.found()
+    yield from gathered.items()
 
 
 def _texts(reader: AutoReader, events: list[Event], feed: Iterator[bytes]) -> Iterator[str]:
@@ -58,23 +56,23 @@ def _texts(reader: AutoReader, events: list[Event], feed: Iterator[bytes]) -> It
     yield from texts_of(reader.close())
 
 
-def body(raw: bytes, *, max_chars: int = MAX_STREAM_CHARS) -> list[Found] | None:
-    """Return what a response body holds; ``None`` if it is no answer of a model's API.
+def body(raw: bytes, *, max_chars: int = MAX_STREAM_CHARS) -> list[Item] | None:
+    """Return the replies of a response body; ``None`` if it is not an answer of a model's API.
 
-    A recorded session has bodies of any kind; only what is known for an answer
-    is the model's, so plain text is not.
+    A recorded session has bodies of any kind, and a plain text among them need not be
+    a model's, so only answers in a known format are read.
     """
-    name, found = _take(raw, max_chars)
-    return None if name in _NO_STREAM else found
+    name, items = _take(raw, max_chars)
+    return None if name in _NO_STREAM else items
 
 
 def speaks(raw: bytes) -> bool:
-    """Tell whether ``raw`` is (a part of) an answer of an API that is known; an error is none."""
+    """Return whether ``raw`` is an answer of a known API or a part of one; an error is not."""
     name, _ = _take(raw, MAX_STREAM_CHARS)
     return name not in _NO_DIALECT
 
 
-def _take(raw: bytes, max_chars: int) -> tuple[str, list[Found]]:
+def _take(raw: bytes, max_chars: int) -> tuple[str, list[Item]]:
     reader = AutoReader()
     gathered = _Gathered(max_chars)
     events = reader.feed(raw)
@@ -82,7 +80,7 @@ def _take(raw: bytes, max_chars: int) -> tuple[str, list[Found]]:
         return reader.name, []
     gathered.take(events)
     gathered.take(reader.close())
-    return reader.name, gathered.found()
+    return reader.name, gathered.items()
 
 
 class _Gathered:
@@ -109,7 +107,7 @@ class _Gathered:
                 case Restart():
                     if any(self._attempts[-1].values()):
                         self._attempts.append({})
-                    else:  # nothing had been said
+                    else:  # the attempt had no text
                         self._attempts[-1] = {}
                 case UpstreamError(message, line, _, code):
                     shown = f"upstream error {code}: {message}" if code else message
@@ -117,14 +115,14 @@ class _Gathered:
                 case Problem(message, line):
                     self._defects.append(Defect(message, f"line {line}"))
 
-    def found(self) -> list[Found]:
-        """Return the replies, by attempt and choice, and what was wrong."""
-        replies: list[Found] = [
+    def items(self) -> list[Item]:
+        """Return the replies, by attempt and choice, and the defects."""
+        replies: list[Item] = [
             Reply(list(lanes.items()))
             for attempt in self._attempts
             for _, lanes in sorted(attempt.items())
         ]
         if self._overflowed:
-            message = "the stream holds more text than is kept; its rest is not analysed"
+            message = "the stream has more text than is kept; the rest is not analysed"
             self._defects.append(Defect(message, status=Status.TROUBLE))
         return replies + self._defects

@@ -1,9 +1,9 @@
 """xAI's gRPC answers, as its SDK's cassettes keep them: parsed chunks.
 
 Source: ``response_stream.chunks_json[].chunk.outputs[].delta`` of recordings.
-The outputs of one answer are its steps: reasoning and a call, then the result
-of a tool that the *server* ran (role ROLE_TOOL), then the text. The steps of
-the assistant together are the reply; a tool's result is nobody's words.
+The outputs of one answer are its steps: reasoning and a call, then the result of a
+tool that the *server* ran (role ROLE_TOOL), then the text. The steps of the assistant
+together are the reply; a tool's result is not judged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from loopcli.recordings.base import Found, dump
+from loopcli.recordings.base import Item, dump
 from loopcli.recordings.formats import stream
 
 
@@ -20,15 +20,15 @@ def chunks(interaction: dict[str, Any]) -> list[Any] | None:
     for name in ("response_stream", "response"):
         held = interaction.get(name)
         if isinstance(held, dict) and isinstance(held.get("chunks_json"), list):
-            found: list[Any] = held["chunks_json"]
-            return found
+            chunks_json: list[Any] = held["chunks_json"]
+            return chunks_json
     return None
 
 
-def replies(found: list[Any]) -> Iterator[Found]:
-    """Yield the reply that the chunks bring, read as the chat chunks they nearly are."""
+def replies(items: list[Any]) -> Iterator[Item]:
+    """Yield the reply in the chunks, which are read as chat chunks with other names."""
     lines = []
-    for item in found:
+    for item in items:
         chunk = item.get("chunk") if isinstance(item, dict) else None
         outputs = chunk.get("outputs") if isinstance(chunk, dict) else None
         for output in outputs if isinstance(outputs, list) else ():
