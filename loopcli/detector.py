@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from loopcli.events import Channel, Event, Lane, Restart, Text
+from loopcli.events import Channel, Event, Lane, Restart, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
 from loopcli.verdicts import Peak, Verdict, share
 
 # A reply has a handful of lanes; a stream that opens this many is hostile, and
 # the memory must not grow with it.
 MAX_LANES = 1024
+# Characters from which on sharing the words of a text is worth an object. Of shorter
+# texts the rules that only count words join many before they split.
+_WORTH_SHARING = 1024
 
 
 class Gauge(NamedTuple):
@@ -46,6 +49,8 @@ class Detector:
         rules = self._rules.get(event.lane)
         if rules is None:
             rules = self._open(event.lane)
+        if len(rules) > 1 and len(event.text) >= _WORTH_SHARING:
+            event = event._replace(shared=SharedWords())
         fresh = []
         # The last first: the quick-witted rules are armed behind the patient ones,
         # and spare them what nobody will read any more.

@@ -65,12 +65,32 @@ class EventMarks:
         return self._ends[bisect_left(totals, chars)]
 
 
+class SharedWords:
+    """The words of one text, which the first rule that splits it leaves for the others.
+
+    ``words.Splitter`` fills it and reads it: the ``words`` that ``text`` completes
+    behind the unfinished word ``pending``, and the unfinished word ``rest`` at its
+    end. It lasts as long as the event that carries it.
+    """
+
+    __slots__ = ("pending", "rest", "text", "words")
+
+    def __init__(self) -> None:
+        self.text = self.pending = self.rest = ""
+        self.words: list[str] = []
+
+
 class Text(NamedTuple):
-    """Consecutive deltas of one lane that arrived in one read, joined."""
+    """Consecutive deltas of one lane that arrived in one read, joined.
+
+    Whoever shows one event to several rules may add ``shared``, so that the text
+    is split into words once.
+    """
 
     lane: Lane
     text: str
     marks: Marks
+    shared: SharedWords | None = None
 
 
 class ToolStart(NamedTuple):

@@ -19,6 +19,8 @@ from itertools import islice
 
 from xxhash import xxh3_64_intdigest
 
+from loopcli.events import SharedWords
+
 # gg's figure. Base64 comes in lines of 64 or 76, and names and addresses are
 # shorter still: what real replies write without a blank stays whole.
 MAX_WORD = 128
@@ -67,9 +69,8 @@ class Spans:
             start = len(self._joined) - len(rest)
             end = start + len(rest.split(None, 1)[0])
         else:
-            runs = _RUN.finditer(ahead)
-            found = next(islice(runs, index - self._index, None))
-            start, end = (self._place + at for at in found.span())
+            run = next(islice(_RUN.finditer(ahead), index - self._index, None))
+            start, end = (self._place + at for at in run.span())
         self._index, self._place = index, start
         return start, end
 
@@ -83,13 +84,6 @@ class Spans:
         # The whitespace that completes a word belongs to it; a full slice is
         # complete without any.
         return end + (end - start < MAX_WORD) - self._lead
-
-
-# What was split last: behind which unfinished word, which text, into what, and
-# what was left over. Rules that watch the same lane split the same texts one
-# after another. A text longer than this is not kept for it.
-_MAX_SHARED = 1 << 18
-_shared: tuple[str, str, list[str], str] = ("", "", [], "")
 
 
 class Splitter:
@@ -107,25 +101,30 @@ class Splitter:
     def __init__(self, pending: str = "") -> None:
         self.pending = pending
 
-    def feed(self, text: str) -> tuple[list[str], Spans]:
+    def feed(self, text: str, shared: SharedWords | None = None) -> tuple[list[str], Spans]:
         """Return the words that ``text`` completes, and their places in it."""
         lead = len(self.pending)
         joined = self.pending + text if lead else text
-        return self.words(text, joined), Spans(joined, lead)
+        return self.words(text, shared, joined), Spans(joined, lead)
 
-    def words(self, text: str, joined: str = "") -> list[str]:
-        """Return the words that ``text`` completes; ``joined`` is it behind what was pending."""
-        global _shared
+    def words(self, text: str, shared: SharedWords | None = None, joined: str = "") -> list[str]:
+        """Return the words that ``text`` completes; ``joined`` is it behind what was pending.
+
+        ``shared`` belongs to the event that brought the text. Two rules of one
+        lane can disagree about what was pending, because one of them did not see
+        all of an earlier text; then each splits for itself.
+        """
         if not text:
             return []
-        pending, split, words, rest = _shared
-        if split is not text or pending != self.pending:
-            pending, joined = self.pending, joined or self.pending + text
-            words, rest = _split(joined), ""
-            if words and len(words[-1]) < MAX_WORD and not _is_whitespace(joined[-1]):
-                rest = words.pop()
-            if len(text) <= _MAX_SHARED:
-                _shared = pending, text, words, rest
+        if shared is not None and shared.text is text and shared.pending == self.pending:
+            self.pending = shared.rest
+            return shared.words
+        joined = joined or self.pending + text
+        words, rest = _split(joined), ""
+        if words and len(words[-1]) < MAX_WORD and not _is_whitespace(joined[-1]):
+            rest = words.pop()
+        if shared is not None:
+            shared.text, shared.pending, shared.words, shared.rest = text, self.pending, words, rest
         self.pending = rest
         return words
 
@@ -145,9 +144,9 @@ class WordCounter:
         self.total = total
         self._splitter = Splitter(pending)
 
-    def feed(self, text: str) -> None:
-        """Count on."""
-        self.total += len(self._splitter.words(text))
+    def feed(self, text: str, shared: SharedWords | None = None) -> None:
+        """Count on; ``shared`` belongs to the event that brought the text."""
+        self.total += len(self._splitter.words(text, shared))
 
     def after(self, text: str, chars: int) -> int:
         """Return what the total would be after so many characters of a text."""
@@ -180,10 +179,10 @@ def _has_slices(text: str) -> bool:
     at, last = 0, len(text) - MAX_WORD
     while at < last:
         end = at + MAX_WORD + 1
-        found = text.rfind(" ", at, end)
-        if found < at:
-            found = text.rfind("\n", at, end)
-            if found < at:
+        blank = text.rfind(" ", at, end)
+        if blank < at:
+            blank = text.rfind("\n", at, end)
+            if blank < at:
                 return True
-        at = found + 1
+        at = blank + 1
     return False

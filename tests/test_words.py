@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Knobs, Measure
 
+from loopcli.events import SharedWords
 from loopcli.words import MAX_WORD, Splitter, word_hash
 
 # The Unicode property White_Space, written out from the standard.
@@ -167,3 +168,33 @@ def test_what_waits_is_all_there_is_to_know(text: str, at: int) -> None:
     splitter = Splitter()
     splitter.feed(text[:at])
     assert Splitter(splitter.pending).feed(text[at:])[0] == splitter.feed(text[at:])[0]
+
+
+# --- Words that several rules share --------------------------------------------------------------
+
+
+def test_the_second_rule_takes_the_words_of_the_first() -> None:
+    shared, one, other = SharedWords(), Splitter("un"), Splitter("un")
+    words = one.words("finished busi", shared)
+    assert words == ["unfinished"]
+    assert other.words("finished busi", shared) is words
+    assert one.pending == other.pending == "busi"
+
+
+def test_rules_that_disagree_about_what_was_pending_split_for_themselves() -> None:
+    shared, text = SharedWords(), "finished busi"
+    assert Splitter("un").words(text, shared) == ["unfinished"]
+    assert Splitter("re").words(text, shared) == ["refinished"]
+    assert Splitter("re").words(text[:4], shared) == []
+
+
+@given(st.lists(st.tuples(st.text(max_size=60), st.integers(0, 40)), max_size=6))
+def test_sharing_changes_nothing(pieces: list[tuple[str, int]]) -> None:
+    """One rule sees every text, another only a part of some: both get their own words."""
+    whole, part, alone, apart = Splitter(), Splitter(), Splitter(), Splitter()
+    for text, seen in pieces:
+        shared = SharedWords()
+        assert whole.words(text, shared) == alone.words(text)
+        some = text[:seen]
+        assert part.words(some, shared) == apart.words(some)
+        assert (whole.pending, part.pending) == (alone.pending, apart.pending)

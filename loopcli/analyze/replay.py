@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from loopcli.events import Lane, Text
+from loopcli.events import Lane, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
 from loopcli.verdicts import REPETITION, Label, Peak, Region, Verdict, share
 
@@ -185,7 +185,7 @@ def _judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[_Ju
     text = _Recent()
     places: list[tuple[int | None, int | None]] = [(None, None)] * len(rules)
     for piece in _cut(pieces):
-        event = Text(lane, piece, NO_MARKS)
+        event = Text(lane, piece, NO_MARKS, SharedWords())
         text.take(piece)
         for at, rule in enumerate(rules):
             rule.update(event)

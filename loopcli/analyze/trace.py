@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from loopcli.analyze.replay import NO_MARKS, Lanes
-from loopcli.events import Lane, Text
+from loopcli.events import Lane, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
 from loopcli.verdicts import Peak, Verdict
 
@@ -63,7 +63,7 @@ def _points(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[li
             part = piece[at : at + size]
             at += len(part)
             taken += len(part)
-            event = Text(lane, part, NO_MARKS)
+            event = Text(lane, part, NO_MARKS, SharedWords())
             for rule, line in zip(rules, points, strict=True):
                 rule.update(event)
                 line.append(Point(rule.words, rule.gauge))

@@ -19,6 +19,7 @@ from loopcli.analyze.sweep.tokens import (
     code_points,
     sliced,
 )
+from loopcli.events import SharedWords
 from loopcli.words import WordCounter
 
 Bytes = NDArray[np.uint8]
@@ -68,10 +69,10 @@ class NumpyCounter(WordCounter):
         super().__init__()
         self._eyes = eyes
 
-    def feed(self, text: str) -> None:
-        """Count on."""
+    def feed(self, text: str, shared: SharedWords | None = None) -> None:
+        """Count on; ``shared`` belongs to the event that brought the text."""
         if len(text) < LEAST_CHARS:
-            super().feed(text)
+            super().feed(text, shared)
             return
         sight = self._eyes(self._splitter.pending, text)
         self.total += len(sight.stops)

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from loopcli.events import Event, Text
+from loopcli.events import Event, SharedWords, Text
 from loopcli.rules.base import refuse_zeros
 from loopcli.rules.saturation.blocks import saturated_stretches
 from loopcli.rules.saturation.config import MAY_BE_ZERO, NAME, Run, SaturationConfig
@@ -121,7 +121,7 @@ class SaturationRule:
         text, limit = event.text, self.config.max_response_chars
         room = limit + 1 - self.chars
         if not limit or self.verdict is not None or len(text) < room:
-            self._judge(text, 0)
+            self._judge(text, 0, event.shared)
             return self.verdict
         # The backstop fires at character limit + 1 wherever the reads fall; a
         # repetition on that same character wins.
@@ -135,12 +135,12 @@ class SaturationRule:
             self._judge(text[room:], room)
         return self.verdict
 
-    def _judge(self, text: str, offset: int) -> None:
+    def _judge(self, text: str, offset: int, shared: SharedWords | None = None) -> None:
         """Judge the part of an event's text that stands at ``offset`` in it."""
         screen, first = self._screen, not self.words
         stretches = screen(self._splitter.pending, text, first) if screen else None
         if stretches is None:
-            self._look(text, offset)
+            self._look(text, offset, shared)
             return
         at = 0
         for stretch in stretches:
@@ -160,8 +160,8 @@ class SaturationRule:
         self.words += words
         self.chars += stretch.chars
 
-    def _look(self, text: str, offset: int) -> None:
-        words, spans = self._splitter.feed(text)
+    def _look(self, text: str, offset: int, shared: SharedWords | None = None) -> None:
+        words, spans = self._splitter.feed(text, shared)
         many = len(words) >= _MIN_BATCH
         if many and self.config.window_words <= _MAX_WINDOW_PER_WORD * len(words):
             ended = self._batch(words, spans, offset)
