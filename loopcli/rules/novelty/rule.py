@@ -16,12 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loopcli.events import Event, Text
 from loopcli.rules.base import refuse_zeros
+from loopcli.rules.batching import BatchingRule
 from loopcli.rules.novelty.config import NAME, NoveltyConfig
 from loopcli.rules.novelty.groups import Group, extent, is_prose, joined, spaced
-from loopcli.verdicts import REPETITION, Peak, Region, Verdict
-from loopcli.words import WordCounter
+from loopcli.verdicts import Peak, Region
 
 # The score falls when more than one group in five is fresh. In code and prose at
 # least two in five are, over any thousand words; in loops without a period fewer
@@ -34,7 +33,7 @@ _WORD_CHARS = 128  # a longer word is told by so many characters
 _WAIT = 4096  # characters: small deltas are counted together, as long as none can fire
 
 
-class NoveltyRule:
+class NoveltyRule(BatchingRule):
     """Measures recycled words of one lane, in excess of fresh ones; fires at ``novelty_words``.
 
     With ``past_trip`` the verdict is latched as ever but measuring goes on, so
@@ -56,12 +55,7 @@ class NoveltyRule:
     def __init__(self, config: NoveltyConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or NoveltyConfig()
         refuse_zeros(self.config)
-        self.verdict: Verdict | None = None
-        self._past_trip = past_trip
-        self._chars = 0
-        self._counter = WordCounter()
-        self._waiting: list[str] = []
-        self._wake = 1  # no word before this character can fire
+        super().__init__(past_trip=past_trip, wake=1)
         self._counted = 0  # characters that waited no longer
         self._held = ""  # a word that has not ended yet, and where it began
         self._held_char = 0
@@ -71,17 +65,6 @@ class NoveltyRule:
         self._best = Peak()
         self._recycled: Group | None = None  # of the stretch, the last
         self._seen: dict[Group, int] = {}  # how often, up to novelty_seen
-
-    @property
-    def words(self) -> int:
-        """The complete words judged so far."""
-        self._catch_up()
-        return self._counter.total
-
-    @property
-    def chars(self) -> int:
-        """The characters judged so far."""
-        return self._chars
 
     @property
     def gauge(self) -> int:
@@ -100,33 +83,18 @@ class NoveltyRule:
         self._catch_up()
         return self._now() if self._score > self._best.value else self._best
 
-    def update(self, event: Event) -> Verdict | None:
-        """Judge one event; return the verdict from the moment the rule fires on."""
-        if not isinstance(event, Text) or not event.text or self._latched:
-            return self.verdict
-        self._chars += len(event.text)
-        self._waiting.append(event.text)
-        if self._chars >= self._wake:
-            self._catch_up(len(event.text))
-        return self.verdict
-
-    def _catch_up(self, last: int = 0) -> None:
-        """Count what waits; ``last`` is the length of the event that is being judged."""
-        if not self._waiting:
-            return
-        new = self._waiting[0] if len(self._waiting) == 1 else "".join(self._waiting)
-        self._waiting.clear()
+    def _judge(self, new: str, last: int) -> None:
+        """Count what waited; no word before character ``_wake`` can fire."""
         text, held = self._held + new, len(self._held)
         apart = spaced(text)
         words = apart.split()
         unfinished = words.pop() if words and not apart[-1].isspace() else ""
         self._count(words, text, new, last)
-        if self._latched:
+        if self._stopped:
             return
         if words or not held:
             self._held_char = self._chars - len(unfinished) if unfinished else 0
         self._held, self._counted = unfinished[:_WORD_CHARS], self._chars
-        self._counter.feed(new)
         # A character can end one word and be another: the one held, and an unspaced one.
         missing = self.ceiling - self._score - 1 if self.verdict is None else _WAIT
         self._wake = self._chars + max(1, min(missing, _WAIT))
@@ -169,25 +137,18 @@ class NoveltyRule:
 
     def _fire(self, chars: int, new: str, last: int) -> None:
         """State the verdict of the word that is known to have ended after ``chars`` characters."""
-        begun, score = self._chars - len(new), self.ceiling
-        words = self._counter.after(new, chars - begun)
-        self.verdict = Verdict(
-            NAME,
-            REPETITION,
-            f"{score} recycled words in excess of new ones, {words} words into the reply",
+        words, score = self._words_after(new, chars), self.ceiling
+        self._trip(
             words,
             chars,
-            chars - self._chars + last,
-            score,
-            score,
-            None,
-            self._onset,
-            self._now(score).repeated,
-            {"recycled": score},
+            last,
+            message=f"{score} recycled words in excess of new ones, {words} words into the reply",
+            gauge=score,
+            ceiling=score,
+            onset_char=self._onset,
+            repeated=self._now(score).repeated,
+            facts={"recycled": score},
         )
-        if not self._past_trip:
-            self._chars = chars
-            self._counter = WordCounter(words)
 
     def _forget(self) -> None:
         """Make room: what was written once goes first, then everything."""
@@ -208,23 +169,15 @@ class NoveltyRule:
         what = () if self._recycled is None else (joined(self._recycled),)
         return Peak(self._score if score is None else score, None, self._onset, what)
 
-    @property
-    def _latched(self) -> bool:
-        return self.verdict is not None and not self._past_trip
-
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON; ``restore`` continues from it identically."""
-        self._catch_up()
-        state: dict[str, Any] = {
-            "chars": self._chars,
-            "words": list(self._counter.snapshot()),
-            "verdict": None if self.verdict is None else self.verdict.to_json(),
+        state = super().snapshot() | {
             "best": self._best.to_json(),
             "score": self._score,
             "onset": self._onset,
             "recycled": self._recycled and list(self._recycled),
         }
-        if not self._latched:
+        if not self._stopped:
             state |= {
                 "held": self._held,
                 "held_char": self._held_char,
@@ -235,10 +188,8 @@ class NoveltyRule:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over the state that ``snapshot`` returned."""
-        self.verdict = None if state["verdict"] is None else Verdict.from_json(state["verdict"])
-        self._chars = self._counted = state["chars"]
-        self._counter = WordCounter(*state["words"])
-        self._waiting.clear()
+        super().restore(state)
+        self._counted = self._chars
         self._best, self._score = Peak.from_json(state["best"]), state["score"]
         self._onset, recycled = state["onset"], state["recycled"]
         self._recycled = None if recycled is None else tuple(recycled)

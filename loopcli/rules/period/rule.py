@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from loopcli.events import Event, Text
 from loopcli.rules.base import refuse_zeros
+from loopcli.rules.batching import BatchingRule
 from loopcli.rules.period.config import COUNTED, COUNTED_COPIES, NAME, NEVER, PeriodConfig
 from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, masked
 from loopcli.rules.period.tail import Hit, Tail
 from loopcli.rules.period.track import Track, goes_on, readable
-from loopcli.verdicts import REPETITION, Peak, Region, Verdict, share
+from loopcli.verdicts import Peak, Region, Verdict, share
 from loopcli.words import WordCounter
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ANEW = 3
 
 
-class PeriodRule:
+class PeriodRule(BatchingRule):
     """Measures the copied stretch of one lane, in characters; its ceiling depends on the unit.
 
     With ``past_trip`` the verdict is latched as ever but measuring goes on, so
@@ -63,29 +63,17 @@ class PeriodRule:
     ) -> None:
         self.config = config or PeriodConfig()
         refuse_zeros(self.config)
-        self.verdict: Verdict | None = None
-        self._past_trip = past_trip
-        self._chars = 0
         self._screen = screen
-        self._counter = counter or WordCounter()
         lowest, counted = self.config.lowest, self.config.lowest_counted
         self._exact = Tail(NEAR, FAR, self._judge_exact, lowest, self.config.period_copies)
         self._masked = Tail(COUNTERS, None, self._judge_counter, counted, COUNTED_COPIES)
-        # Small deltas are joined until one of the searches has something to do.
-        self._waiting: list[str] = []
-        self._wake = min(self._exact.wake, self._masked.wake)
+        super().__init__(past_trip=past_trip, wake=self._due, counter=counter)
         self._skipped = False  # whether the search for counters lacks the last text
 
     @property
-    def words(self) -> int:
-        """The complete words judged so far."""
-        self._catch_up()
-        return self._counter.total
-
-    @property
-    def chars(self) -> int:
-        """The characters judged so far."""
-        return self._chars
+    def _due(self) -> int:
+        """The character at which one of the searches has something to do."""
+        return min(self._exact.wake, self._masked.wake)
 
     @property
     def gauge(self) -> int:
@@ -100,8 +88,8 @@ class PeriodRule:
     @property
     def peak(self) -> Peak:
         """The stretch that came nearest to its ceiling so far."""
-        if self._latched is not None:
-            return _peak_of(self._latched)
+        if self._stopped:
+            return _peak_of(self._stopped)
         self._catch_up()
         return _nearest(self._exact.highest(), self._masked.highest())
 
@@ -125,31 +113,14 @@ class PeriodRule:
             kept[-1] = kept[-1]._replace(ended=False)
         return kept
 
-    def update(self, event: Event) -> Verdict | None:
-        """Judge one event; return the verdict from the moment the rule fires on."""
-        if not isinstance(event, Text) or not event.text or self._latched is not None:
-            return self.verdict
-        self._chars += len(event.text)
-        self._waiting.append(event.text)
-        if self._chars >= self._wake:
-            self._catch_up(len(event.text))
-        return self.verdict
-
-    def _catch_up(self, last: int = 0) -> None:
-        """Judge what waits; ``last`` is the length of the event that is being judged."""
-        if not self._waiting:
-            return
-        text = self._waiting[0] if len(self._waiting) == 1 else "".join(self._waiting)
-        self._waiting.clear()
-        found = [self._name(hit) for hit in self._hits(text) if hit is not None]
+    def _judge(self, text: str, last: int) -> None:
+        hits = [self._name(hit) for hit in self._hits(text) if hit is not None]
         while self._past_trip and (hit := self._exact.scan() or self._masked.scan()):
             self._name(hit)
-        self._wake = min(self._exact.wake, self._masked.wake)
-        if found and self.verdict is None:
+        self._wake = self._due
+        if hits and self.verdict is None:
             # On the same character the exact repetition is stated.
-            self._fire(text, last, *min(found, key=lambda hit: hit[0]))
-        if self._latched is None:
-            self._counter.feed(text)
+            self._fire(text, last, *min(hits, key=lambda hit: hit[0]))
 
     def _hits(self, text: str) -> tuple[Hit | None, Hit | None]:
         exact, counted, at = self._exact, self._masked, self._exact.total
@@ -187,23 +158,21 @@ class PeriodRule:
 
     def _fire(self, text: str, last: int, chars: int, track: Track) -> None:
         """State the verdict of a stretch that reached its ceiling at ``chars`` characters."""
-        begun, period, unit = self._chars - len(text), len(track.unit), readable(track.shown)
-        words, copies = self._counter.after(text, chars - begun), 1 + track.ceiling // period
+        period, unit = len(track.unit), readable(track.shown)
+        words, copies = self._words_after(text, chars), 1 + track.ceiling // period
         noun = "character" if period == 1 else "characters"
         alike = " (but for digits)" if track.kind in COUNTED else ""
-        self.verdict = Verdict(
-            NAME,
-            REPETITION,
-            f"{period} {noun} repeated {copies} times{alike}, {chars} characters into the reply",
+        self._trip(
             words,
             chars,
-            chars - self._chars + last,
-            track.ceiling,
-            track.ceiling,
-            None,
-            track.onset,
-            (unit,),
-            {
+            last,
+            message=f"{period} {noun} repeated {copies} times{alike}, "
+            f"{chars} characters into the reply",
+            gauge=track.ceiling,
+            ceiling=track.ceiling,
+            onset_char=track.onset,
+            repeated=(unit,),
+            facts={
                 "unit": unit,
                 "unit_kind": track.kind,
                 "period": period,
@@ -211,18 +180,11 @@ class PeriodRule:
                 "good_chars": track.onset + period,
             },
         )
-        if not self._past_trip:
-            self._chars = chars
-            self._counter = WordCounter(words)
-
-    @property
-    def _latched(self) -> Verdict | None:
-        return None if self._past_trip else self.verdict
 
     @property
     def _now(self) -> Peak:
-        if self._latched is not None:
-            return _peak_of(self._latched)
+        if self._stopped:
+            return _peak_of(self._stopped)
         self._catch_up()
         return _nearest(self._exact.best(), self._masked.best())
 
@@ -240,27 +202,19 @@ class PeriodRule:
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON; ``restore`` continues from it identically."""
-        self._catch_up()
+        state = super().snapshot()
         self._refresh(self._chars)
-        state = {
-            "chars": self._chars,
-            "words": list(self._counter.snapshot()),
-            "verdict": None if self.verdict is None else self.verdict.to_json(),
-        }
-        if self._latched is None:
+        if not self._stopped:
             state |= {"exact": self._exact.snapshot(), "masked": self._masked.snapshot()}
         return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over the state that ``snapshot`` returned."""
-        self.verdict = None if state["verdict"] is None else Verdict.from_json(state["verdict"])
-        self._chars = state["chars"]
-        self._counter = WordCounter(*state["words"])
-        self._waiting.clear()
+        super().restore(state)
         if "exact" in state:
             self._exact.restore(state["exact"])
             self._masked.restore(state["masked"])
-            self._wake = min(self._exact.wake, self._masked.wake)
+            self._wake = self._due
 
 
 def _nearest(*tracks: Track | None) -> Peak:
