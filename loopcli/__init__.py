@@ -13,6 +13,8 @@ and ``tests/test_layers.py`` holds every file to that:
 ``readers``
     live bytes to events: ``framings`` (where a document ends), ``dialects`` (what a
     provider's documents mean), ``detection`` (which of both it is)
+``sessions``
+    agents' sessions, live and recorded, to events: one program or format a file
 ``recordings``
     files to labelled replies: ``corpus``, and one recorded format a file in ``formats``
 ``rules``

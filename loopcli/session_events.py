@@ -4,7 +4,8 @@ A session is many replies of one model, with the results of its tool calls and
 the words of its user between them. Its reader yields two streams as one:
 
 - the model's words (content, reasoning, tool arguments) as ``events.Text``, as
-  they arrive, in lanes that name the agent;
+  they arrive, in lanes that name the agent; arguments that come whole are in
+  their ``SessionCall`` only;
 - the events of this module, in the order of the session.
 
 A round is one reply of one agent. Its words and its calls come first, in any
@@ -13,8 +14,10 @@ agent is the main one (the empty name) or a subagent, by whatever id its program
 gives it; rounds of several agents may interleave, and each agent is judged by
 itself.
 
-``line`` is the number, from 1, of the line or record that an event stands on,
-and ``byte`` the number of bytes of the input up to the end of that record.
+``line`` is the number, from 1, of the line or record that an event stands on.
+``byte`` is the number of bytes of the input that tell of it: up to the end of
+that record, or of a later one where only a later one shows that a round has
+ended.
 """
 
 from __future__ import annotations
@@ -63,6 +66,8 @@ class SessionCall(NamedTuple):
     ``arguments`` is the JSON text as the model wrote it, which need not be
     JSON. For a call of kind ``SERVER`` the name is the type of the output item
     and ``arguments`` the item as JSON text, where the format has such items.
+    ``spoken`` says that the words of the arguments have come as text events
+    before; those of other calls are in ``arguments`` only.
     """
 
     agent: str
@@ -72,10 +77,22 @@ class SessionCall(NamedTuple):
     kind: CallKind
     line: int
     byte: int
+    spoken: bool = False
 
 
 class RoundEnd(NamedTuple):
     """A reply of an agent is complete, and so is the set of its calls."""
+
+    agent: str
+    line: int
+    byte: int
+
+
+class RoundRestart(NamedTuple):
+    """The reply in progress was given up, and the program asks for it again.
+
+    What the agent has written since its last ``RoundEnd`` does not count.
+    """
 
     agent: str
     line: int
@@ -103,4 +120,12 @@ class UserMessage(NamedTuple):
     byte: int
 
 
-SessionEvent = SessionStart | SessionOptions | SessionCall | RoundEnd | SessionResult | UserMessage
+SessionEvent = (
+    SessionStart
+    | SessionOptions
+    | SessionCall
+    | RoundEnd
+    | RoundRestart
+    | SessionResult
+    | UserMessage
+)

@@ -1,0 +1,1 @@
+"""Agents' sessions, live and recorded: bytes in, session events out."""
