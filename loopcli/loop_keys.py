@@ -49,13 +49,16 @@ class LoopKey(NamedTuple):
     """What identifies a call of one tool.
 
     ``fields`` is ``None`` where all arguments do. ``exempt`` means that no call
-    of the tool counts, ``unless`` that a call does not count in which every
-    pattern is found in the text of its field. ``unsupported`` is the type of a
-    declaration that means nothing.
+    of the tool counts, unless its arguments are no JSON: a broken call is not what
+    the tool repeats as its job. ``internal`` means that not even those count.
+    ``unless`` means that a call does not count in which every pattern is found in
+    the text of its field. ``unsupported`` is the type of a declaration that means
+    nothing.
     """
 
     fields: tuple[FieldKey, ...] | None = None
     exempt: bool = False
+    internal: bool = False
     unless: tuple[tuple[str, re.Pattern[str]], ...] = ()
     unsupported: str = ""
 
@@ -85,6 +88,7 @@ class LoopKey(NamedTuple):
 
 ALL_ARGUMENTS = LoopKey()
 NEVER_COUNTED = LoopKey(exempt=True)
+INTERNAL = LoopKey(exempt=True, internal=True)
 
 
 class Identity(NamedTuple):
@@ -108,14 +112,20 @@ def identify(tool: str, arguments: str, key: LoopKey = ALL_ARGUMENTS) -> Identit
     >>> one.fingerprint == identify("bash", '{"command": "ls"}').fingerprint
     True
     """
-    if key.exempt:
+    if key.internal:
         return Identity(None, exempt=True)
     try:
         whole = material(arguments)
     except UnhashableError as error:
-        return Identity(None, warnings=(_uncounted(error),))
+        warnings = () if key.exempt else (_uncounted(error),)
+        return Identity(None, key.exempt, warnings)
+    return identity_of(tool, whole, key)
+
+
+def identity_of(tool: str, whole: Material, key: LoopKey = ALL_ARGUMENTS) -> Identity:
+    """Return the identity of a call whose arguments have been read."""
     parsed = whole.value if isinstance(whole.value, dict) else None
-    if parsed is not None and key.skips(parsed):
+    if (key.exempt and whole.parsed) or (parsed is not None and key.skips(parsed)):
         return Identity(None, exempt=True, parsed=parsed)
     chosen, warning = _chosen(whole, key)
     warnings = (warning,) if warning else ()

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from loopcli.identity import fingerprint
-from loopcli.loop_keys import ALL_ARGUMENTS, FieldKey, LoopKey, identify
+from loopcli.loop_keys import ALL_ARGUMENTS, INTERNAL, FieldKey, LoopKey, identify
 
 BASH = '{"command": "ls", "cwd": "/a", "verbose": 1}'
 
@@ -59,8 +59,18 @@ def test_text_that_is_no_json_never_meets_the_key(arguments: str, declaration: o
     assert identity.warnings == ()
 
 
-def test_an_exempt_tool_is_not_even_read() -> None:
-    assert identify("t", '{"x":1e400}', LoopKey.declared(False)) == (None, True, (), None)
+@pytest.mark.parametrize("arguments", ["{}", "", "null", '{"x":1e400}', "[" * 9000 + "]" * 9000])
+def test_no_call_of_an_exempt_tool_counts(arguments: str) -> None:
+    identity = identify("t", arguments, LoopKey.declared(False))
+    assert (identity.fingerprint, identity.exempt, identity.warnings) == (None, True, ())
+
+
+@pytest.mark.parametrize("arguments", ["{bad", '"abc"', '{"q": '])
+def test_a_broken_call_of_an_exempt_tool_counts(arguments: str) -> None:
+    broken = identify("t", arguments, LoopKey.declared(False))
+    assert broken == identify("t", arguments)
+    assert broken.fingerprint
+    assert identify("t", arguments, INTERNAL) == (None, True, (), None)
 
 
 @pytest.mark.parametrize(
