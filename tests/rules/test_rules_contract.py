@@ -38,6 +38,7 @@ from loopcli.rules.registration import Judged
 from loopcli.session_events import (
     CallKind,
     RoundEnd,
+    RoundRestart,
     SessionCall,
     SessionOptions,
     SessionResult,
@@ -201,6 +202,7 @@ ODD_EVENTS: list[Event] = [
     SessionOptions({"ladder": None}, {"tool": False}, 1, 2),
     SessionCall("agent", "tool", "{", "id", CallKind.CLIENT, 1, 2),
     RoundEnd("agent", 1, 2),
+    RoundRestart("agent", 1, 2),
     SessionResult("agent", "id", "text", True, 1, 2),
     UserMessage("agent", "text", 1, 2),
 ]
