@@ -6,10 +6,12 @@ Bytes come in. A *reader* turns them into *events*, *rules* watch the events and
 The rooms, from the ground up; a room imports only from those above it in this list,
 and ``tests/test_layers.py`` holds every file to that:
 
-``events session_events verdicts errors status``
+``events verdicts session_events session_verdicts errors status``
     the nouns
-``words wording lenient_json signatures identity loop_keys``
+``words wording lenient_json signatures bounds``
     small measures that everybody shares
+``identity loop_keys ladder session_setup``
+    what the rules for sessions share: when calls are equal, and what follows from that
 ``readers``
     live bytes to events: ``framings`` (where a document ends), ``dialects`` (what a
     provider's documents mean), ``detection`` (which of both it is)
@@ -21,6 +23,8 @@ and ``tests/test_layers.py`` holds every file to that:
     events to verdicts: a folder for each rule, and ``table``, which lists them
 ``detector watch``
     several rules together; a reader and rules together
+``conversation session_judge``
+    rules for sessions together, with the ladder
 ``settings``
     what is armed, from flags, environment, file and preset
 ``monitor``

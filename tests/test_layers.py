@@ -21,12 +21,15 @@ RULES = {f"rules.{path.name}" for path in (PACKAGE / "rules").iterdir() if path.
 
 # From the ground up. A room imports from its own layer and from those below it.
 LAYERS = {
-    "nouns": {"", "events", "session_events", "verdicts", "errors", "status"},
-    "measures": {"words", "wording", "lenient_json", "identity", "loop_keys", "signatures"},
+    "nouns": {"", "events", "verdicts", "session_events", "session_verdicts", "errors", "status"},
+    "measures": {
+        *("words", "wording", "lenient_json", "signatures", "bounds"),
+        *("identity", "loop_keys", "ladder", "session_setup"),
+    },
     "readers": {"readers"},
     "sessions": {"sessions"},
     "rules": {"rules"},
-    "composition": {"detector", "watch"},
+    "composition": {"detector", "watch", "conversation", "session_judge"},
     "recordings": {"recordings"},
     "settings": {"settings"},
     "front door": {"monitor"},

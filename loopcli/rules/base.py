@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 from loopcli.errors import ConfigError
 from loopcli.events import Channel, Event
+from loopcli.ladder import count
+from loopcli.session_verdicts import Reading, Uncounted
 from loopcli.verdicts import Peak, Region, Verdict
 
 
@@ -53,6 +55,54 @@ class Rule(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over the state that ``snapshot`` returned."""
+
+
+class SessionRule(Protocol):
+    """Watches a whole session, each agent by itself, and counts what comes again.
+
+    It states nothing by itself: a ladder decides what follows from its readings
+    (see ``loopcli.session_verdicts``). It never stops counting. ``gauge`` is the
+    highest streak of the last round, ``peak`` the highest there has been, and
+    ``ceiling`` the streak that is too much.
+    """
+
+    name: str
+    gauge: int
+    peak: Peak
+
+    @property
+    def ceiling(self) -> int:
+        """The streak at which something follows."""
+
+    def update(self, event: Event) -> Sequence[Reading | Uncounted]:
+        """Take note of an event; return the readings of the round that it ends."""
+
+    def warnings(self, agent: str) -> Sequence[str]:
+        """Return what went wrong in the agent's last round, without a failure."""
+
+    def options(self) -> Mapping[str, Any]:
+        """Return the options in force that the document has for this rule."""
+
+    def document(self, agent: str) -> dict[str, Any]:
+        """Return this rule's members of the state that the document's engine saves."""
+
+    def restore_document(self, agent: str, state: Mapping[str, Any]) -> None:
+        """Take over such a state; what is odd in it is left out."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as plain JSON."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over the state that ``snapshot`` returned.
+
+        Raises ``KeyError``, ``TypeError``, ``ValueError`` or ``AttributeError`` for another.
+        """
+
+
+def saved_peak(state: Mapping[str, Any]) -> Peak:
+    """Return the peak of a session rule from a state that somebody may have changed."""
+    ceiling, names = count(state["ceiling"]), tuple(map(str, state["repeated"]))
+    return Peak(count(state["value"]), repeated=names, ceiling=ceiling or None)
 
 
 class Armed(NamedTuple):
