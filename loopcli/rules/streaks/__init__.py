@@ -1,0 +1,1 @@
+"""The streaks rule, which judges sessions."""
