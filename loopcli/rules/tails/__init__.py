@@ -1,0 +1,1 @@
+"""The tails rule, which judges sessions."""
