@@ -1,18 +1,17 @@
-"""Records for machines: JSON, JSON Lines, CSV. What is not defined is null, or an empty cell."""
+"""The rows of a report as records for machines. A figure that is not defined is null."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
+from loopcli.analyze.gates import Failure
 from loopcli.analyze.replay import Place, ReplayRow
 from loopcli.wording import clean, spelled
 
 Record = Mapping[str, Any]
 
-# Nothing but these of a row, in this order.
+# The members of a row that are printed, in this order.
 ROW_FIELDS = (
     *("id", "label", "onset", "rule", "channel", "words", "chars"),
     *("peak", "ceiling", "margin", "peak_word", "peak_char", "peak_line", "repeated"),
@@ -42,32 +41,11 @@ def _region(place: Place) -> dict[str, Any]:
     }
 
 
-def json_document(document: Record) -> bytes:
-    """Return a document for people who pipe it into jq, too: indented."""
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def json_lines(kind: str, records: Iterable[Record]) -> bytes:
-    """Return a line for each record, ``"type"`` first."""
-    lines = bytearray()
-    for record in records:
-        # Added at once: what orjson returns occupies kilobytes, however short it is.
-        lines += orjson.dumps({"type": kind, **record}, option=orjson.OPT_APPEND_NEWLINE)
-    return bytes(lines)
-
-
-def csv(records: Iterable[Record], fields: Sequence[str]) -> bytes:
-    """Return a table quoted as RFC 4180 has it, with its header, in lines as Unix has them."""
-    import csv as writer
-    from io import StringIO
-
-    out = StringIO()
-    table = writer.writer(out, lineterminator="\n")
-    table.writerow(fields)
-    for record in records:
-        table.writerow([_cell(record[field]) for field in fields])
-    return out.getvalue().encode("utf-8", "replace")
-
-
-def _cell(value: object) -> object:
-    return orjson.dumps(value).decode() if isinstance(value, list) else value
+def failure_record(failure: Failure) -> dict[str, Any]:
+    """Return a failed gate as plain JSON."""
+    return {
+        "id": spelled(failure.id),
+        "gate": failure.gate,
+        "rule": failure.rule or None,
+        "message": spelled(failure.message),
+    }

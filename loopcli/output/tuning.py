@@ -1,28 +1,67 @@
-"""What a sweep and a suggestion show, as records and as columns of a table."""
+"""What a sweep and a suggestion print, and their records for machines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from loopcli.analyze.scoring import Estimate
 from loopcli.analyze.sweep.rows import SweepRow
 from loopcli.analyze.sweep.suggest import Suggestion
-from loopcli.output.records import Record
-from loopcli.output.table import UNDEFINED, Column, field, figure
 from loopcli.rules.base import RuleConfig
-from loopcli.rules.table import RULES
 from loopcli.settings.arming import DEFAULT_RULES
-from loopcli.verdicts import LENGTH
 from loopcli.wording import kebab
 
-_OF = "of"
 _RATES = ("recall", "false_per_1000_replies", "false_per_million_words")
 _COUNTS = (
     *("clean_peak", "clean_ceiling", "clean_trips", "loop_trips", "other_trips"),
     *("length_trips", "caught", "delay_words", "delay_chars", "saved_chars"),
 )
 _SCORES = tuple(f"{rate}{bound}" for rate in _RATES for bound in ("", "_low", "_high"))
+
+
+class SweepReport(NamedTuple):
+    """The combinations of a grid that are printed, of ``total``.
+
+    rule: the rule whose knobs were swept.  tried: the names of these knobs.  now: the knobs in
+    use.  labelled: whether any reply has a label, without which nothing can be said about loops.
+    """
+
+    rule: str
+    tried: Sequence[str]
+    now: RuleConfig
+    shown: Sequence[SweepRow]
+    total: int
+    labelled: bool
+
+
+class FrontReport(NamedTuple):
+    """The combinations that no other one beats, fewest missed loops first.
+
+    rule, tried, now: as in ``SweepReport``.  rules: those that are armed.  loops, clean: the
+    numbers of labelled replies.  headroom: what was asked for.  limit: how many points to print;
+    None prints all of them.
+    """
+
+    rule: str
+    tried: Sequence[str]
+    now: RuleConfig
+    rules: Sequence[str]
+    points: Sequence[Suggestion]
+    loops: int
+    clean: int
+    headroom: float
+    limit: int | None
+
+    @property
+    def shown(self) -> Sequence[Suggestion]:
+        """The points to print."""
+        return self.points[: self.limit]
+
+    @property
+    def best(self) -> RuleConfig | None:
+        """The knobs that are suggested: those of the first point."""
+        return self.points[0].row.knobs if self.points else None
 
 
 def sweep_fields(knobs: RuleConfig) -> tuple[str, ...]:
@@ -48,10 +87,11 @@ def sweep_record(row: SweepRow) -> dict[str, Any]:
 
 
 def front_record(suggestion: Suggestion, rules: Sequence[str]) -> dict[str, Any]:
-    """Return a point of the front as plain JSON; ``alike`` counts the combinations that equal it.
+    """Return a point of the front as plain JSON.
 
     ``rules`` are those that its flags arm. ``headroom`` is the ceiling as a multiple of the
-    highest clean peak: not defined where no clean reply has a peak.
+    highest clean peak; it is not defined if no clean reply has a peak. ``alike`` counts the
+    combinations with the same figures, this one included.
     """
     row, peak = suggestion.row, suggestion.row.clean_peak
     return sweep_record(row) | {
@@ -65,6 +105,7 @@ def front_record(suggestion: Suggestion, rules: Sequence[str]) -> dict[str, Any]
 def flags(knobs: RuleConfig, rules: Sequence[str] = DEFAULT_RULES) -> str:
     """Return knobs as they stand on a command line, after what arms their rule.
 
+    >>> from loopcli.rules.table import RULES
     >>> flags(RULES["novelty"].config(), ["novelty"])
     '--rules novelty --novelty-words 1000 --novelty-seen 3'
     """
@@ -82,65 +123,3 @@ def config(rule: str, knobs: RuleConfig, rules: Sequence[str] = DEFAULT_RULES) -
 
 def _written(knobs: RuleConfig) -> list[tuple[str, int]]:
     return [(kebab(name), value) for name, value in knobs._asdict().items()]
-
-
-def sweep_columns(rule: str, tried: Sequence[str], *, labels: bool) -> list[Column]:
-    """Return the columns of a grid; without labels there is nothing to say of loops."""
-    columns = [
-        *_knob_columns(rule, tried),
-        field("clean peak", "clean_peak"),
-        *_ceiling_column(rule),
-        field("clean trips", "clean_trips"),
-        field("loop trips", "loop_trips"),
-        field("other trips", "other_trips"),
-        *([field("by length", "length_trips")] if LENGTH in RULES[rule].states else []),
-        _figure("delay, words", "delay_words"),
-        _figure("chars", "delay_chars"),
-        field("chars saved", "saved_chars"),
-    ]
-    unlabelled = {"clean peak", _OF, "clean trips", "loop trips", "delay, words", "chars"}
-    return [column for column in columns if labels or column.head not in unlabelled]
-
-
-def front_columns(rule: str, tried: Sequence[str]) -> list[Column]:
-    """Return the columns of a front."""
-    return [
-        *_knob_columns(rule, tried),
-        field("missed", "missed"),
-        _estimate("recall, %", "recall", 100),
-        field("false alarms", "clean_trips"),
-        _estimate("per 1,000 replies", "false_per_1000_replies"),
-        _estimate("per 1,000,000 words", "false_per_million_words"),
-        _figure("delay, words", "delay_words"),
-        _figure("chars", "delay_chars"),
-        field("clean peak", "clean_peak"),
-        *_ceiling_column(rule),
-        _figure("headroom", "headroom"),
-        field("alike", "alike"),
-    ]
-
-
-def _knob_columns(rule: str, tried: Sequence[str]) -> list[Column]:
-    entry = RULES[rule]
-    headings = {knob.name: knob.heading for knob in entry.knobs}
-    names = dict.fromkeys((*entry.sweep.columns, *tried))
-    return [field(headings[name], name) for name in names]
-
-
-def _ceiling_column(rule: str) -> list[Column]:
-    """Where the ceiling of the peak is not one of the knobs beside it."""
-    return [field(_OF, "clean_ceiling")] if RULES[rule].ceiling_knob is None else []
-
-
-def _figure(head: str, name: str) -> Column:
-    return Column(head, lambda record: figure(record[name]))
-
-
-def _estimate(head: str, name: str, scale: float = 1) -> Column:
-    def cell(record: Record) -> str:
-        if record[name] is None:
-            return UNDEFINED
-        value, low, high = (figure(record[name + bound] * scale) for bound in ("", "_low", "_high"))
-        return f"{value} ({low} to {high})"
-
-    return Column(head, cell)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import gc
-import math
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from loopcli.analyze.tasks import Plan
 from loopcli.commands import options
-from loopcli.commands.analyze.request import Request
 from loopcli.errors import ConfigError
-from loopcli.recordings import labels
-from loopcli.recordings.corpus import CorpusSettings
-from loopcli.rules.base import Armed
+from loopcli.output.formats import table
 from loopcli.settings.arming import Settings
 from loopcli.wording import kebab
 
@@ -25,8 +19,7 @@ _HELP = {
     # Not LOOPCHECK_ANALYZE_…: a knob has one name, whoever reads it.
     "auto_envvar_prefix": options.ENVIRONMENT_PREFIX,
 }
-FORMATS = ("table", "json", "jsonl", "csv", "markdown")
-# What each of the four jobs can do nothing with.
+# The options that have no effect on each of the four jobs; the report is "".
 _REPORT_ONLY = ("check", "max_peak", "baseline", "update_baseline", "junit")
 _EXCLUDED = {
     "trace": (*_REPORT_ONLY, "sweep", "suggest", "headroom", "top", "format_", "jobs"),
@@ -68,7 +61,7 @@ _EXCLUDED = {
     "--format",
     "format_",
     envvar="LOOPCHECK_FORMAT",
-    type=click.Choice(FORMATS),
+    type=click.Choice(table.NAMES),
     default="table",
     help="How to print.  [default: table]",
 )
@@ -137,14 +130,11 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     gc.set_threshold(50_000, 20, 50)
     job = next((name for name in ("trace", "suggest", "sweep") if params[name]), "")
     _refuse_contradictions(ctx, params, job)
-    request = _request(ctx, params, job)
-    if job == "trace":
-        from loopcli.commands.analyze.draw import run
-    elif job:
-        from loopcli.commands.analyze.tune import run
-    else:
-        from loopcli.commands.analyze.report import run
-    return run(request)
+    settings = options.arming(ctx, params)
+    if not settings.names:
+        title = settings.profile.title if settings.profile else "nothing"
+        raise ConfigError(f"{title}: loop detection is off, so there is nothing to analyse by")
+    return _run(ctx, params, job, settings)
 
 
 def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str) -> None:
@@ -160,94 +150,18 @@ def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str)
             raise click.UsageError(other if job else f"{flag} goes with --suggest")
 
 
-def _request(ctx: click.Context, params: dict[str, Any], job: str) -> Request:
-    arming = options.arming(ctx, params)
-    if not arming.names:
-        title = arming.profile.title if arming.profile else "nothing"
-        raise ConfigError(f"{title}: loop detection is off, so there is nothing to analyse by")
-    names, armed = arming.names, arming.rules(past_trip=True)
-    swept = _swept(params["sweep"], names) if job in ("sweep", "suggest") else ""
-    # A suggestion is near the knobs in use, so their flags say something to it.
-    tried = None if not swept else _tried(params["sweep"]) if job == "sweep" else ()
-    return Request(
-        paths=params["paths"],
-        files0_from=params["files0_from"],
-        plan=Plan(armed, _settings(params)),
-        names=names,
-        configs=arming.configs,
-        settings=_described(arming, armed),
-        warnings=(*arming.warnings, *options.idle(ctx, [swept] if swept else names, tried)),
-        jobs=_number("--jobs", params["jobs"], least=1),
-        format=params["format_"],
-        top=_number("--top", params["top"]),
-        trace=params["trace"],
-        sweep=params["sweep"],
-        swept=swept,
-        suggest=params["suggest"],
-        headroom=_headroom(params["headroom"]),
-        check=params["check"],
-        max_peak=dict(_max_peak(item, names) for item in params["max_peak"]),
-        baseline=params["baseline"],
-        update_baseline=params["update_baseline"],
-        junit=params["junit"],
-    )
+def _run(ctx: click.Context, params: dict[str, Any], job: str, settings: Settings) -> int:
+    """Run a job. What the others need is not even imported."""
+    if job == "trace":
+        from loopcli.commands.analyze import draw
 
+        return draw.run(draw.request(ctx, params, settings))
+    if job == "":
+        from loopcli.commands.analyze import report
 
-def _swept(items: Sequence[str], names: tuple[str, ...]) -> str:
-    """Return the rule that a sweep is of; without items it is the first one armed."""
-    from loopcli.analyze.sweep.grid import swept_rule
+        return report.run(report.request(ctx, params, settings))
+    from loopcli.commands.analyze import tune
 
-    rule = swept_rule(items) or names[0]
-    if rule not in names:
-        raise ConfigError(f"--sweep {items[0]}: the {rule} rule is not armed (--rules)")
-    return rule
-
-
-def _tried(items: Sequence[str]) -> list[str]:
-    from loopcli.analyze.sweep.grid import parse_sweep
-
-    return [parse_sweep(item)[0] for item in items]
-
-
-def _settings(params: dict[str, Any]) -> CorpusSettings:
-    given = params["labels_"]
-    try:
-        return CorpusSettings(params["text_field"], labels.load(given) if given else None)
-    except labels.LabelsError as error:
-        raise ConfigError(*str(error).splitlines()) from error
-
-
-def _described(arming: Settings, armed: list[Armed]) -> dict[str, Any]:
-    return {
-        name: {"watch": sorted(map(str, rule.channels)), **arming.knobs(name)}
-        for name, rule in zip(arming.names, armed, strict=True)
-    }
-
-
-def _number(flag: str, text: str | None, least: int = 0) -> int | None:
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) >= least):
-        raise ConfigError(f"{flag} = `{text}`: not a whole number of {least} or more")
-    return int(text)
-
-
-def _headroom(text: str | None) -> float:
-    try:
-        value = 2.0 if text is None else float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise ConfigError(f"--headroom = `{text}`: not a number of 0 or more")
-    return value
-
-
-def _max_peak(item: str, names: tuple[str, ...]) -> tuple[str, int]:
-    """Return a rule and its limit; what names no rule is for the first one armed."""
-    rule, equals, text = item.rpartition("=")
-    rule = rule if equals else names[0]
-    if rule not in names:
-        raise ConfigError(f"--max-peak = `{item}`: the rule `{rule}` is not armed")
-    number = _number("--max-peak", text)
-    assert number is not None
-    return rule, number
+    if job == "sweep":
+        return tune.run_sweep(tune.sweep_request(ctx, params, settings))
+    return tune.run_suggest(tune.suggest_request(ctx, params, settings))

@@ -2,135 +2,171 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
 
 from loopcli.analyze.survey import Survey
-from loopcli.analyze.sweep.grid import GRIDS, Grid, RuleGrid, parse_sweep
+from loopcli.analyze.sweep.grid import GRIDS, Grid, RuleGrid, parse_sweep, swept_rule
 from loopcli.analyze.sweep.rows import Rows, SweepRow
-from loopcli.analyze.sweep.suggest import Suggestion, suggest
+from loopcli.analyze.sweep.suggest import suggest
 from loopcli.analyze.tasks import numpy_works
-from loopcli.commands.analyze.request import Messages, Request
+from loopcli.commands import options
+from loopcli.commands.analyze.inputs import Inputs, Printing, end, inputs_of, printing_of, survey
 from loopcli.errors import ConfigError
-from loopcli.output import records, tuning
-from loopcli.output.table import table, unshown
+from loopcli.output.console import Console
+from loopcli.output.tuning import FrontReport, SweepReport
 from loopcli.rules.base import RuleConfig
 from loopcli.rules.table import RULES
+from loopcli.settings.arming import Settings
 from loopcli.status import Status
 from loopcli.verdicts import Label
-from loopcli.wording import counted
 
 
-def run(request: Request) -> int:
-    """Sweep the corpus and print the grid, or the front; return the exit status."""
-    channels = request.plan.armed[request.names.index(request.swept)].channels
-    plan = request.plan._replace(grid=_grid(request), channels=channels)
-    teller = Messages()
-    survey = teller.survey(request, plan)
-    kept = survey.tally
-    assert kept is not None
-    if request.suggest:
-        return _suggest(request, kept, teller, survey)
-    return teller.end(survey, _swept(request, list(kept.rows()), _labelled(kept)))
+class Trial(NamedTuple):
+    """Values to try for knobs of ``rule``: ``items``, written as for ``--sweep``.
+
+    ``now`` are the knobs in use, which the others keep.
+    """
+
+    rule: str
+    now: RuleConfig
+    items: Sequence[str]
+
+    @property
+    def tried(self) -> list[str]:
+        """The names of the knobs that are swept."""
+        return [parse_sweep(item)[0] for item in self.items]
+
+    def grid(self) -> Grid | RuleGrid:
+        """Return the grid that the engine for the rule works on. Raises ``ConfigError``."""
+        grid = GRIDS[type(RULES[self.rule].sweep.engine)]
+        if grid.needs_numpy and not numpy_works():
+            raise ConfigError("--sweep and --suggest need numpy: pip install 'loopcheck[sweep]'")
+        return grid.from_items(self.rule, self.items, self.now)
 
 
-def _now(request: Request) -> RuleConfig:
-    """Return the knobs in use."""
-    return request.configs[request.swept]
+class SweepRequest(NamedTuple):
+    """Print the figures of every combination of a trial."""
+
+    inputs: Inputs
+    printing: Printing
+    trial: Trial
 
 
-def _items(request: Request) -> Sequence[str]:
-    """Return the values to try; a suggestion has some of its own."""
-    return request.sweep or RULES[request.swept].sweep.suggested
+class SuggestRequest(NamedTuple):
+    """Print the best combinations of a trial.
+
+    ``headroom`` is how many times the highest clean peak a ceiling has to be.
+    """
+
+    inputs: Inputs
+    printing: Printing
+    trial: Trial
+    headroom: float
 
 
-def _grid(request: Request) -> Grid | RuleGrid:
-    """Return the grid that the engine for the rule works on."""
-    grid = GRIDS[type(RULES[request.swept].sweep.engine)]
-    if grid.needs_numpy and not numpy_works():
-        raise ConfigError("--sweep and --suggest need numpy: pip install 'loopcheck[sweep]'")
-    return grid.from_items(request.swept, _items(request), _now(request))
+def sweep_request(
+    ctx: click.Context, params: Mapping[str, Any], settings: Settings
+) -> SweepRequest:
+    """Return what a command line with ``--sweep`` asks for. Raises ``ConfigError``."""
+    trial = _trial(params["sweep"], settings)
+    warnings = options.idle(ctx, [trial.rule], trial.tried)
+    return SweepRequest(inputs_of(params, settings, warnings), printing_of(params), trial)
 
 
-def _swept(request: Request, rows: Sequence[SweepRow], labelled: bool) -> bytes:
-    cut = _cut(request, rows, "combination")
-    # Which are the best matters where not all are shown, or somebody asks.
-    picked = _best(rows) if cut or request.top else rows
-    shown = list(map(tuning.sweep_record, picked[: request.shown]))
-    if request.format == "json":
-        return records.json_document({"combinations": shown})
-    if request.format == "jsonl":
-        return records.json_lines("combination", shown)
-    if request.format == "csv":
-        return records.csv(shown, tuning.sweep_fields(_now(request)))
-    columns = tuning.sweep_columns(request.swept, _tried(request), labels=labelled)
-    text = table(shown, columns, markdown=request.format == "markdown")
-    return f"{text}\n\n{cut}{counted(len(rows), 'combination')}\n".encode()
+def suggest_request(
+    ctx: click.Context, params: Mapping[str, Any], settings: Settings
+) -> SuggestRequest:
+    """Return what a command line with ``--suggest`` asks for. Raises ``ConfigError``."""
+    trial = _trial(params["sweep"], settings)
+    # A suggestion is near the knobs in use, so the flag of a swept knob does change something.
+    warnings = options.idle(ctx, [trial.rule], ())
+    inputs, printing = inputs_of(params, settings, warnings), printing_of(params)
+    return SuggestRequest(inputs, printing, trial, _headroom(params["headroom"]))
 
 
-def _cut(request: Request, rows: Sequence[object], thing: str) -> str:
-    """Return the line that says how many of ``rows`` are not shown, if there are any."""
-    return "" if request.shown is None else unshown(len(rows) - request.shown, thing, "after these")
+def _trial(items: Sequence[str], settings: Settings) -> Trial:
+    """Return the trial of ``--sweep`` items; without any, of the values that a rule suggests."""
+    rule = swept_rule(items) or settings.names[0]
+    if rule not in settings.names:
+        raise ConfigError(f"--sweep {items[0]}: the {rule} rule is not armed (--rules)")
+    return Trial(rule, settings.configs[rule], items or RULES[rule].sweep.suggested)
 
 
-def _tried(request: Request) -> list[str]:
-    """Return the knobs of which values were tried."""
-    return [parse_sweep(item)[0] for item in _items(request)]
+def _headroom(text: str | None) -> float:
+    try:
+        value = 2.0 if text is None else float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise ConfigError(f"--headroom = `{text}`: not a number of 0 or more")
+    return value
 
 
-def _best(rows: Sequence[SweepRow]) -> list[SweepRow]:
-    """Return combinations by what they catch, then by what they do not."""
+def run_sweep(job: SweepRequest) -> int:
+    """Sweep the corpus and print the grid; return the exit status."""
+    done, tally = _sweep(job.inputs, job.trial, Console(sys.stderr))
+    rows, limit = list(tally.rows()), job.printing.limit
+    cut = limit is not None and len(rows) > limit
+    # Their order is that of the grid, unless some are left out or the user asks for the best.
+    ranked = _ranked(rows) if cut or job.printing.top else rows
+    report = SweepReport(
+        rule=job.trial.rule,
+        tried=job.trial.tried,
+        now=job.trial.now,
+        shown=ranked[:limit],
+        total=len(rows),
+        labelled=_labelled(tally),
+    )
+    return end(done, job.printing.format.sweep(report))
+
+
+def run_suggest(job: SuggestRequest) -> int:
+    """Sweep the corpus and print the front; return the exit status."""
+    console = Console(sys.stderr)
+    done, tally = _sweep(job.inputs, job.trial, console)
+    if not _labelled(tally):
+        console.line("--suggest: no transcript is labelled, so nothing speaks for any knobs")
+        return end(done, b"", [Status.TROUBLE])
+    loops = tally.count(Label.LOOP)
+    points = suggest(tally.rows(), loops, job.headroom, job.trial.now)
+    if not points:
+        console.line(f"--suggest: no combination leaves a headroom of {job.headroom:g}")
+    report = FrontReport(
+        rule=job.trial.rule,
+        tried=job.trial.tried,
+        now=job.trial.now,
+        rules=job.inputs.names,
+        points=points,
+        loops=loops,
+        clean=tally.count(Label.CLEAN),
+        headroom=job.headroom,
+        limit=job.printing.limit,
+    )
+    return end(done, job.printing.format.front(report), [] if points else [Status.TROUBLE])
+
+
+def _sweep(inputs: Inputs, trial: Trial, console: Console) -> tuple[Survey, Rows]:
+    channels = inputs.armed[inputs.names.index(trial.rule)].channels
+    plan = inputs.plan._replace(grid=trial.grid(), channels=channels)
+    done = survey(inputs, plan, console)
+    assert done.tally is not None
+    return done, done.tally
+
+
+def _ranked(rows: Sequence[SweepRow]) -> list[SweepRow]:
+    """Return combinations by the loops they catch, the clean replies they spare, their delay."""
 
     def cost(row: SweepRow) -> tuple[float, ...]:
         delay = row.score.delay
-        return -row.caught, row.clean_trips, float("inf") if delay is None else delay
+        return -row.caught, row.clean_trips, math.inf if delay is None else delay
 
     return sorted(rows, key=cost)
 
 
 def _labelled(tally: Rows) -> bool:
     return tally.count(Label.CLEAN) + tally.count(Label.LOOP) > 0
-
-
-def _suggest(request: Request, tally: Rows, teller: Messages, survey: Survey) -> int:
-    if not _labelled(tally):
-        teller.line("--suggest: no transcript is labelled, so nothing speaks for any knobs")
-        return teller.end(survey, b"", [Status.TROUBLE])
-    loops = tally.count(Label.LOOP)
-    found = suggest(tally.rows(), loops, request.headroom, _now(request))
-    statuses = []
-    if not found:
-        teller.line(f"--suggest: no combination leaves a headroom of {request.headroom:g}")
-        statuses.append(Status.TROUBLE)
-    clean = tally.count(Label.CLEAN)
-    counts = f"{counted(loops, 'loop')}, {clean} clean {'reply' if clean == 1 else 'replies'}"
-    return teller.end(survey, _front(request, found, counts), statuses)
-
-
-def _front(request: Request, found: Sequence[Suggestion], counts: str) -> bytes:
-    best = found[0].row.knobs if found else None
-    rules = request.names
-    front = [tuning.front_record(each, rules) for each in found[: request.shown]]
-    if request.format == "json":
-        alike = [[row.knobs._asdict() for row in each.alike] for each in found[: request.shown]]
-        document = {
-            "front": [
-                record | {"combinations": same} for record, same in zip(front, alike, strict=True)
-            ],
-            "suggested": None if best is None else best._asdict(),
-        }
-        return records.json_document(document)
-    if request.format == "jsonl":
-        return records.json_lines("suggestion", front)
-    if request.format == "csv":
-        return records.csv(front, tuning.front_fields(_now(request)))
-    markdown = request.format == "markdown"
-    columns = tuning.front_columns(request.swept, _tried(request))
-    text = f"{counts}; headroom {request.headroom:g}; fewest missed loops first\n\n"
-    text += table(front, columns, markdown=markdown) + "\n"
-    cut = _cut(request, found, "suggestion")
-    text += f"\n{cut}" if cut else ""
-    if best is not None:
-        fence = ("```\n", "```\n") if markdown else ("", "")
-        block = f"{tuning.flags(best, rules)}\n\n{tuning.config(request.swept, best, rules)}"
-        text += f"\nThe first of them:\n\n{fence[0]}{block}{fence[1]}"
-    return text.encode()

@@ -1,0 +1,140 @@
+"""``--format table``: aligned columns for people, and lines that sum them up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from loopcli.analyze import gates
+from loopcli.analyze.replay import ReplayRow
+from loopcli.analyze.scoring import score
+from loopcli.output.columns import (
+    figure,
+    front_columns,
+    interval,
+    row_columns,
+    sweep_columns,
+    table,
+)
+from loopcli.output.formats.base import OutputFormat
+from loopcli.output.records import row_record
+from loopcli.output.report import Report
+from loopcli.output.tuning import (
+    FrontReport,
+    SweepReport,
+    config,
+    flags,
+    front_record,
+    sweep_record,
+)
+from loopcli.wording import counted, escaped, shown
+
+# Repetitions of one reply that ended; the formats for machines have all of them.
+_ENDED_SHOWN = 3
+
+
+def table_format(*, markdown: bool) -> OutputFormat:
+    """Return the format whose tables are plain text, or Markdown."""
+    return OutputFormat(
+        report=partial(_report, markdown=markdown),
+        sweep=partial(_sweep, markdown=markdown),
+        front=partial(_front, markdown=markdown),
+        # More rows than anybody reads would scroll the summary away.
+        limit=100,
+    )
+
+
+def _report(report: Report, *, markdown: bool) -> bytes:
+    by_rule = report.by_rule()
+    labels = any(row.label is not None for row in report.rows)
+    columns = row_columns(labels=labels, rules=len(by_rule) > 1)
+    rows = report.ranked
+    text = table(list(map(row_record, rows)), columns, markdown=markdown) + "\n\n"
+    text += _unshown(len(report.rows) - len(rows), "row", "with a lower peak")
+    text += "".join(f"{line}\n" for row in rows for line in _ended(row))
+    text += _totals(report) + "\n"
+    if labels:
+        text += "".join(f"{rule}: {_scores(rows)}\n" for rule, rows in by_rule.items())
+    return text.encode("utf-8", "replace")
+
+
+def _sweep(sweep: SweepReport, *, markdown: bool) -> bytes:
+    columns = sweep_columns(sweep.rule, sweep.tried, labels=sweep.labelled)
+    text = table(list(map(sweep_record, sweep.shown)), columns, markdown=markdown)
+    cut = _unshown(sweep.total - len(sweep.shown), "combination", "after these")
+    return f"{text}\n\n{cut}{counted(sweep.total, 'combination')}\n".encode()
+
+
+def _front(front: FrontReport, *, markdown: bool) -> bytes:
+    columns = front_columns(front.rule, front.tried)
+    replies = "reply" if front.clean == 1 else "replies"
+    text = f"{counted(front.loops, 'loop')}, {front.clean} clean {replies}; "
+    text += f"headroom {front.headroom:g}; fewest missed loops first\n\n"
+    records = [front_record(point, front.rules) for point in front.shown]
+    text += table(records, columns, markdown=markdown) + "\n"
+    cut = _unshown(len(front.points) - len(front.shown), "suggestion", "after these")
+    text += f"\n{cut}" if cut else ""
+    if front.best is not None:
+        fence = "```\n" if markdown else ""
+        block = f"{flags(front.best, front.rules)}\n\n{config(front.rule, front.best, front.rules)}"
+        text += f"\nThe first of them:\n\n{fence}{block}{fence}"
+    return text.encode()
+
+
+def _unshown(left: int, thing: str, which: str) -> str:
+    """Return the line for rows that a table leaves out, or nothing.
+
+    >>> _unshown(1, "row", "after these"), _unshown(0, "row", "after these")
+    ('1 row after these is not shown (--top 0).\\n', '')
+    """
+    verb = "is" if left == 1 else "are"
+    return f"{counted(left, thing)} {which} {verb} not shown (--top 0).\n" if left > 0 else ""
+
+
+def _ended(row: ReplayRow) -> Iterator[str]:
+    """Yield a line for each repetition of a reply that ended before the reply did."""
+    ended = [place for place in row.places if place.region.ended]
+    for place in ended[:_ENDED_SHOWN]:
+        region = place.region
+        where = f"characters {region.onset_char} to {region.end_char}"
+        if place.line is not None:
+            where += f", from line {place.line}"
+        yield f"{escaped(row.id)}: ended: {shown(region.unit)} {region.copies} times, {where}"
+    if len(ended) > _ENDED_SHOWN:
+        yield f"{escaped(row.id)}: ended: {len(ended) - _ENDED_SHOWN} more"
+
+
+def _totals(report: Report) -> str:
+    totals = report.totals()
+    labels = [f"{count} {name}" for name, count in totals["labels"].items() if name != "none"]
+    labels.append(f"{totals['labels']['none']} unlabelled")
+    parts = [
+        f"{counted(totals['transcripts'], 'transcript')} ({', '.join(labels)})",
+        f"{counted(totals['words'], 'word')}, {counted(totals['chars'], 'character')}",
+        *(_trips(rule, figures) for rule, figures in totals["rules"].items()),
+    ]
+    if report.troubles:
+        parts.append(counted(len(report.troubles), "trouble"))
+    if report.failures:
+        parts.append(counted(len(report.failures), "gate failure"))
+    return "; ".join(parts)
+
+
+def _trips(rule: str, figures: Mapping[str, Any]) -> str:
+    ended = f" ({figures['ended']} on what ended)" if figures["ended"] else ""
+    trips, peak = counted(figures["trips"], "trip"), figures["peak"]
+    return f"{trips}{ended}, highest peak {peak} ({rule})"
+
+
+def _scores(rows: Sequence[ReplayRow]) -> str:
+    result = score(gates.outcomes(rows))
+    return (
+        f"recall {interval(result.recall, 100)} %, "
+        f"false alarms {interval(result.false_per_1000_replies)} per 1,000 replies, "
+        f"{interval(result.false_per_million_words)} per 1,000,000 words, "
+        f"median delay {figure(result.delay)} characters"
+    )
+
+
+FORMAT = table_format(markdown=False)
