@@ -85,12 +85,12 @@ def cli(ctx: click.Context, /, **params: Any) -> int | None:
     """Stop a language model's reply when it has become a repetition.
 
     \b
-    curl -sN https://… | loopcheck            pass a stream through; cut a loop
-    loopcheck --dry-run < saved.sse           judge a recording, change nothing
+    curl -sSN https://… | loopcheck           copy a stream, and cut a loop
+    loopcheck --dry-run < saved.sse           judge a recording, cut nothing
 
-    Standard input is copied to standard output byte for byte while the rules
-    watch the model's words in it. When a rule trips, the copying stops at once
-    and the exit status is 3.
+    Standard input is copied to standard output, byte for byte, while the rules
+    watch what the model writes. When a rule fires, the copy stops at once, and
+    the exit status is 3.
     """
     if ctx.invoked_subcommand is not None:
         _refuse_flags_before(ctx)

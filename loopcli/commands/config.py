@@ -16,8 +16,12 @@ from loopcli.settings.arming import Settings, resolve
 from loopcli.wording import escaped, kebab
 
 
-@click.command("config", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})
-@click.option("--agent", metavar="ID", help="Show this profile only, by its id or its name.")
+@click.command(
+    "config",
+    context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX},
+    short_help="Show how a file is read for --config.",
+)
+@click.option("--agent", metavar="ID", help="Show only this profile, by its id or name.")
 @click.argument("file", callback=options.given)
 def command(agent: str | None, file: str) -> int:
     """Show how FILE is read for --config, or everything that is wrong with it.

@@ -48,7 +48,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     options.input_option("standard input"),
     options.rule_options,
     click.option("--hold", is_flag=True, help="Print nothing until the reply has ended clean."),
-    click.option("--dry-run", is_flag=True, help="Judge and report, but never cut the stream."),
+    click.option("--dry-run", is_flag=True, help="Judge and report, but do not cut the stream."),
     click.option(
         "--emit",
         type=click.Choice(["raw", "text"]),
@@ -56,31 +56,35 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Print the bytes as they came, or the text of the first choice.  [default: raw]",
     ),
     click.option(
-        "--trip-event", is_flag=True, help="After a trip end an SSE stream with an error event."
+        "--trip-event",
+        is_flag=True,
+        help="When a rule fires, end an event stream with an error event.",
     ),
-    click.option("--strict", is_flag=True, help="Take a stream without an end mark as malformed."),
+    click.option("--strict", is_flag=True, help="Treat a stream without an end mark as malformed."),
     options.seconds_option(
-        "--idle-timeout", 0, "Give up when no delta has come for this long; 0 is for ever."
+        "--idle-timeout", 0, "Stop when no delta has come for this long; 0 means no limit."
     ),
     options.seconds_option(
-        "--timeout", 0, "Give up when the stream has not ended after this long; 0 is for ever."
+        "--timeout", 0, "Stop when the stream has not ended after this long; 0 means no limit."
     ),
     click.option(
         "--report",
         metavar="FILE",
         callback=options.writable,
-        help="Write what happens to FILE, as JSON Lines.",
+        help="Write a report to FILE as JSON Lines.",
     ),
     click.option(
         "--json",
         "json_",
         envvar="LOOPCHECK_JSON",
         is_flag=True,
-        help="Messages as JSON Lines, not for people.",
+        help="Write the report to standard error instead of the messages.",
     ),
-    click.option("--progress", is_flag=True, help="Show the gauge on a terminal while reading."),
-    click.option("-q", "--quiet", is_flag=True, help="No messages; the exit status tells."),
-    click.option("-v", "--verbose", is_flag=True, help="Name the armed rules and sum up."),
+    click.option("--progress", is_flag=True, help="Show the gauge on the terminal while reading."),
+    click.option("-q", "--quiet", is_flag=True, help="Print no messages; rely on the exit status."),
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Name the armed rules, and print a summary."
+    ),
     click.option(
         "--color",
         type=click.Choice(["auto", "always", "never"]),

@@ -18,21 +18,25 @@ from loopcli.status import Status
 from loopcli.wording import escaped, kebab
 
 
-@click.command("journal", context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX})
+@click.command(
+    "journal",
+    context_settings={"auto_envvar_prefix": options.ENVIRONMENT_PREFIX},
+    short_help="Sum up what `loopcheck run --journal` recorded.",
+)
 @click.option(
     "--sum",
     "field",
     envvar=f"{options.ENVIRONMENT_PREFIX}_SUM",
     metavar="FIELD",
-    help="Print the sum of one figure, such as summary.errors.loopAbortChars.",
+    help="Print only the sum of one figure, such as summary.errors.loopAbortChars.",
 )
-@click.option("--by", type=click.Choice(BY), help="One sum for each of these.")
+@click.option("--by", type=click.Choice(BY), help="Print a sum for each of these.")
 @click.option(
     "--json",
     "json_",
     envvar=f"{options.ENVIRONMENT_PREFIX}_JSON",
     is_flag=True,
-    help="Print sums as JSON Lines, too.",
+    help="Print the sums as JSON Lines.",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.pass_context

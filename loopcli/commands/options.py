@@ -91,8 +91,7 @@ def input_option(what: str) -> Callable[[F], F]:
         type=click.Choice(list(READERS)),
         metavar="FORMAT",
         default="auto",
-        help=f"What {what} is: {', '.join(READERS)}; auto looks at the first bytes.  "
-        "[default: auto]",
+        help=f"The format of {what}: {', '.join(READERS)}; auto detects it.  [default: auto]",
     )
 
 
@@ -112,18 +111,18 @@ def rule_options(function: F) -> F:
     rules = click.option(
         "--rules",
         metavar="NAME[,NAME]",
-        help=f"Which rules to arm.  [default: {','.join(DEFAULT_RULES)}]",
+        help=f"The rules to arm.  [default: {','.join(DEFAULT_RULES)}]",
         shell_complete=_completed(table.RULES),
     )
     preset = click.option(
         "--preset",
         type=click.Choice(sorted(PRESETS)),
-        help="Arm a published system's rules with its own figures.",
+        help="Arm the rules of a published system with its figures.",
     )
     watch = click.option(
         "--watch",
         metavar="CHANNEL[,CHANNEL]",
-        help="What of a reply to judge: content, reasoning, tool-args, or all of them.  "
+        help="The channels to judge: content, reasoning, tool-args, or all.  "
         f"[default: {_watched()}]",
         shell_complete=_completed([*Channel, "all"]),
     )
@@ -131,10 +130,11 @@ def rule_options(function: F) -> F:
         "--config",
         metavar="FILE",
         callback=given,
-        help="Arm what an agent profile's loopDetection block says (JSON), or settings in TOML.",
+        help="Arm what FILE says: the loopDetection block of an agent profile (JSON), "
+        "or settings (TOML).",
     )
     agent = click.option(
-        "--agent", metavar="ID", help="Which profile of --config, by its id or its name."
+        "--agent", metavar="ID", help="The profile of --config to use, by its id or name."
     )
     return rules(preset(watch(config(agent(knob_options(function))))))
 

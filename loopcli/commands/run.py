@@ -39,7 +39,12 @@ Exit status: the command's own, or
 """
 
 
-@click.command("run", context_settings=_SETTINGS, epilog=_EPILOG)
+@click.command(
+    "run",
+    context_settings=_SETTINGS,
+    epilog=_EPILOG,
+    short_help="Run a command that prints a reply; run it again if the reply loops.",
+)
 @options.input_option("the command's output")
 @options.rule_options
 @options.seconds_option(

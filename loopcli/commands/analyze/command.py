@@ -32,20 +32,20 @@ _EXCLUDED = {
 @click.command(
     "analyze",
     context_settings=_HELP,
-    short_help="Replay recorded replies: how close they come, and what to change.",
+    short_help="Replay recorded replies, and try other knobs.",
 )
 @click.argument("paths", metavar="PATH...", nargs=-1)
 @click.option(
     "--files0-from",
     metavar="FILE",
     callback=options.given,
-    help="Read more paths from FILE, NUL after each.",
+    help="Read more paths from FILE, each ended by a NUL.",
 )
 @click.option(
     "--text-field",
     metavar="NAME",
     callback=options.given,
-    help="Where a JSON record holds the reply.",
+    help="The member of a JSON record that holds the reply.",
 )
 @click.option(
     "--labels",
@@ -53,7 +53,7 @@ _EXCLUDED = {
     envvar="LOOPCHECK_LABELS",
     metavar="FILE",
     callback=options.given,
-    help="CSV or JSON Lines: id, label, onset.",
+    help="Read labels from FILE: CSV or JSON Lines with id, label, onset.",
 )
 @options.rule_options
 @click.option(
@@ -63,12 +63,12 @@ _EXCLUDED = {
     envvar="LOOPCHECK_FORMAT",
     type=click.Choice(table.NAMES),
     default="table",
-    help="How to print.  [default: table]",
+    help="How to print the result.  [default: table]",
 )
 @click.option(
     "--top",
     metavar="N",
-    help="Only the N highest; 0 is all.  [default: 100 in a table or Markdown, else all]",
+    help="Print only the N highest rows; 0: all.  [default: 100 in a table or Markdown, else all]",
 )
 @click.option(
     "--trace",
@@ -80,47 +80,51 @@ _EXCLUDED = {
     "--sweep",
     metavar="KNOB=VALUES",
     multiple=True,
-    help="Try values of a knob: 1,2,3 or from:to:step; again for more knobs of the same rule.",
+    help="Try values of a knob: 1,2,3 or from:to:step. Repeat for more knobs of the same rule.",
 )
-@click.option("--suggest", is_flag=True, help="Name the knobs that the labels speak for.")
+@click.option("--suggest", is_flag=True, help="Suggest knobs, from the labels.")
 @click.option(
     "--headroom",
     metavar="X",
     help="Suggest ceilings of at least X times every clean peak.  [default: 2]",
 )
-@click.option("--check", is_flag=True, help="Fail if a clean reply trips, or a loop does not.")
+@click.option(
+    "--check", is_flag=True, help="Fail if a rule fires on a clean reply, or none on a loop."
+)
 @click.option(
     "--max-peak",
     metavar="[RULE=]N",
     multiple=True,
-    help="Fail if a reply not labelled loop has a peak above N.",
+    help="Fail if a reply that is not labelled loop has a peak above N.",
 )
 @click.option(
     "--baseline",
     metavar="FILE",
     callback=options.writable,
-    help="Fail if a peak rose or a verdict changed.",
+    help="Fail if a peak is higher than in FILE, or a verdict differs.",
 )
-@click.option("--update-baseline", is_flag=True, help="Write the baseline instead.")
+@click.option("--update-baseline", is_flag=True, help="Write the baseline instead of comparing.")
 @click.option(
     "--junit",
     metavar="FILE",
     callback=options.writable,
-    help="Write what the gates found, as JUnit XML.",
+    help="Write the results of the gates as JUnit XML.",
 )
-@click.option("-j", "--jobs", metavar="N", help="How many processes.  [default: one for each core]")
+@click.option(
+    "-j", "--jobs", metavar="N", help="How many processes to use.  [default: one for each core]"
+)
 @click.pass_context
 def command(ctx: click.Context, /, **params: Any) -> int:
-    """Replay recorded replies through the rules.
+    """Replay recorded replies, and report how close each came to a loop.
 
-    PATH is a file, a folder, a pattern, or - for standard input: plain text,
-    recorded streams, JSON Lines and more, packed or not. Each reply in them is
-    a transcript with an id, FILE#NUMBER.
+    PATH is a file, a folder, a pattern, or - for standard input. Files hold
+    plain text, recorded streams, JSON Lines and more; gzip and zstd are read,
+    too. Each reply in them is a transcript with the id FILE#NUMBER.
 
     \b
     loopcheck analyze runs/                  how close did they come?
     loopcheck analyze --suggest runs/        which knobs would be better?
-    loopcheck analyze --check runs/          status 3 if a label is missed
+    loopcheck analyze --check runs/          status 3 if a verdict is wrong
     """
     # numpy's algebra would start a thread for each core, which costs as much as all
     # the rest of its import, in every process; nothing here multiplies matrices.

@@ -64,13 +64,13 @@ NOVELTY = RuleEntry(
     knobs=(
         _knob(
             "novelty_words",
-            "How many recycled words, less four for each new group, are too many.",
+            "How many recycled words, less four for each new group of words, are too many.",
             "words",
             zero="every reply would be a loop",
         ),
         _knob(
             "novelty_seen",
-            "A group of four words is recycled when it has come this often before.",
+            "A group of four words is recycled when it has occurred this often before.",
             "seen",
             zero="every word would be a recycled one",
         ),

@@ -60,27 +60,27 @@ PERIOD = RuleEntry(
         ),
         _ceiling(
             "period_signs",
-            "The same for signs, blanks or one number on a line: dividers, emoji, 0000.",
+            "The ceiling for signs, blanks or one number on a line: dividers, emoji, 0000.",
             "signs",
         ),
         _ceiling(
             "period_art",
-            "The same for several lines of signs: drawings, boards. At least 150 rows.",
+            "The ceiling for several lines of signs: drawings, boards. At least 150 rows.",
             "art",
         ),
         _ceiling(
             "period_table",
-            "The same for rows of a Markdown, CSV or HTML table. At least 150 rows.",
+            "The ceiling for rows of a Markdown, CSV or HTML table. At least 150 rows.",
             "table",
         ),
         _ceiling(
             "period_data",
-            "The same for data: separated numbers, escapes, null, base64.",
+            "The ceiling for data: separated numbers, escapes, null, base64.",
             "data",
         ),
         _ceiling(
             "period_counter",
-            "The same for text that is equal but for its numbers: Case 59, Case 60.",
+            "The ceiling for text that is equal except for its numbers: Case 59, Case 60.",
             "counter",
         ),
         _knob(

@@ -67,7 +67,7 @@ SATURATION = RuleEntry(
         ),
         _knob(
             "repeat_threshold",
-            "A word offends at more occurrences in the window than this.",
+            "A word offends while it occurs in the window more often than this.",
             "threshold",
             zero="every word would be an offender",
             maximum=U32,
@@ -75,19 +75,19 @@ SATURATION = RuleEntry(
         ),
         _knob(
             "min_offenders",
-            "How many different words must offend at once.",
+            "How many different words must offend at the same time.",
             "offenders",
             zero="a window without any offender would count as saturated",
         ),
         _knob(
             "min_saturated_run",
-            "How many words in a row must arrive while that lasts; 0 trips at once.",
+            "How many words in a row must arrive while that lasts; 0 fires at once.",
             "run",
             zero="",
         ),
         _knob(
             "max_response_chars",
-            "Length backstop: trip after this many characters; 0 turns it off.",
+            "Length backstop: fire after this many characters; 0 turns it off.",
             "backstop",
             zero="",
         ),
