@@ -1,7 +1,7 @@
-"""What a corpus gave before: a file to keep, and what has changed since.
+"""The baseline: a file that keeps the peaks and verdicts of a corpus, to compare later ones with.
 
 The file is JSON with a line for each reply, so that version control shows what
-an update changed. It holds no text of any reply.
+an update changed. It contains no text of any reply.
 """
 
 from __future__ import annotations
@@ -18,32 +18,31 @@ from loopcli.system import writing
 
 _FORMAT = 1
 _MEMBERS = {"format", "settings", "transcripts"}
-_NONE = "not a baseline of loopcheck"
+_INVALID = "not a baseline of loopcheck"
 GATE = "baseline"
-# What stands in the place of an id where other knobs fail.
+# Stands for the id in a failure about other knobs, which is not one of a reply.
 _SETTINGS = "settings"
-# What is shown for a verdict that is none.
 _NO_TRIP = "no trip"
 
 Settings = Mapping[str, Any]
 
 
 class Mark(NamedTuple):
-    """What one rule said of one reply."""
+    """What one rule gave for one reply: its peak, and its verdict if it tripped."""
 
     peak: int
     verdict: str | None
 
 
 class Baseline(NamedTuple):
-    """``settings`` are the rules with their knobs and the channels; marks go by id and rule."""
+    """``settings`` are the rules with their knobs and channels; ``marks`` go by id and rule."""
 
     settings: Settings
     marks: Mapping[str, Mapping[str, Mark]]
 
 
 def of(rows: Iterable[ReplayRow], settings: Settings) -> Baseline:
-    """Return what rows are to be remembered by."""
+    """Return the baseline of rows."""
     marks: dict[str, dict[str, Mark]] = {}
     for row in rows:
         marks.setdefault(row.id, {})[row.rule] = Mark(row.peak, row.verdict)
@@ -51,24 +50,26 @@ def of(rows: Iterable[ReplayRow], settings: Settings) -> Baseline:
 
 
 def load(path: str) -> Baseline:
-    """Read a baseline; raises ``ConfigError`` if it is none, ``OSError`` if it cannot be read."""
+    """Read a baseline. Raises ``ConfigError`` if it is not one, ``OSError`` if reading fails."""
     doc = _document(path)
     if doc["format"] != _FORMAT:
-        raise ConfigError(f"{path}: a baseline of another version; make it anew")
+        raise ConfigError(
+            f"{path}: a baseline of another version; write it again with --update-baseline"
+        )
     if not _are_settings(doc["settings"]):
-        raise ConfigError(f"{path}: {_NONE}")
+        raise ConfigError(f"{path}: {_INVALID}")
     try:
         marks = {
             ident: {rule: _mark(mark) for rule, mark in rules.items()}
             for ident, rules in doc["transcripts"].items()
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path}: {_NONE}") from error
+        raise ConfigError(f"{path}: {_INVALID}") from error
     return Baseline(doc["settings"], marks)
 
 
 def refuse_other(path: str) -> None:
-    """Raise ``ConfigError`` if a baseline would take the place of a file that is none."""
+    """Raise ``ConfigError`` if a baseline would overwrite a file that is not one."""
     writing.refuse_unwritable(path)
     if writing.replaces(path) and os.path.exists(path) and os.path.getsize(path):
         try:
@@ -78,22 +79,22 @@ def refuse_other(path: str) -> None:
 
 
 def _document(path: str) -> dict[str, Any]:
-    """Return what is in a file; raises ``ConfigError`` if that is no baseline of any version."""
+    """Read a baseline of any version. Raises ``ConfigError`` if the file is not one."""
     try:
         with open(path, encoding="utf-8") as file:
             doc = json.load(file)
     except OSError as error:
-        hint = "; --update-baseline makes it" if isinstance(error, FileNotFoundError) else ""
+        hint = "; --update-baseline creates it" if isinstance(error, FileNotFoundError) else ""
         raise OSError(error.errno, f"cannot read: {error.strerror}{hint}", path) from error
     except (ValueError, RecursionError):
         doc = None
     if not (isinstance(doc, dict) and doc.keys() >= _MEMBERS):
-        raise ConfigError(f"{path}: {_NONE}")
+        raise ConfigError(f"{path}: {_INVALID}")
     return doc
 
 
 def _are_settings(settings: object) -> bool:
-    """Tell whether settings are knobs of rules, which can be shown if they changed."""
+    """Return whether settings are knobs by rule, which a failure can print."""
     return isinstance(settings, dict) and all(
         isinstance(knobs, dict) and all(map(_is_setting, knobs.values()))
         for knobs in settings.values()
@@ -114,7 +115,7 @@ def _mark(mark: Mapping[str, Any]) -> Mark:
 
 
 def dump(baseline: Baseline) -> bytes:
-    """Return a baseline as its file has it."""
+    """Return the bytes of a baseline's file."""
     lines = [
         f"{json.dumps(ident)}: {json.dumps({rule: mark._asdict() for rule, mark in rules.items()})}"
         for ident, rules in sorted(baseline.marks.items())
@@ -125,9 +126,9 @@ def dump(baseline: Baseline) -> bytes:
 
 
 def failures(old: Baseline, new: Baseline) -> Iterator[Failure]:
-    """Yield what became worse, or different in kind.
+    """Yield peaks that rose, verdicts that changed, and knobs that are not the same.
 
-    Other knobs fail by themselves: peaks under other knobs cannot be compared.
+    Peaks under other knobs cannot be compared, so other knobs are a failure of their own.
     """
     for name in sorted({*old.settings, *new.settings}):
         yield from _settings(name, old.settings.get(name), new.settings.get(name))
@@ -163,14 +164,14 @@ def _shown(value: int | list[str] | None) -> str:
 
 
 def in_common(old: Baseline, new: Baseline) -> bool:
-    """Tell whether there is anything to compare."""
+    """Return whether both have a mark of the same rule for the same reply."""
     return any(
         rule in old.marks.get(ident, {}) for ident, rules in new.marks.items() for rule in rules
     )
 
 
 def notes(old: Baseline, new: Baseline) -> Iterator[str]:
-    """Yield what is worth knowing and fails nothing."""
+    """Yield differences that do not fail the gate."""
     added = len(new.marks.keys() - old.marks.keys())
     gone = len(old.marks.keys() - new.marks.keys())
     fallen = sum(
@@ -181,6 +182,6 @@ def notes(old: Baseline, new: Baseline) -> Iterator[str]:
     if added:
         yield f"{added} of the transcripts are not in the baseline"
     if gone:
-        yield f"{gone} of the baseline's transcripts were not found"
+        yield f"{gone} of the baseline's transcripts are missing"
     if fallen:
         yield f"{fallen} of the peaks fell"

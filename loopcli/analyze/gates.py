@@ -1,4 +1,4 @@
-"""What continuous integration is to fail on: rows held against what was wanted of them."""
+"""The gates: conditions on the rows of a report, for continuous integration to fail on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loopcli.verdicts import Label
 
 
 class Failure(NamedTuple):
-    """A reply that did not pass ``gate``; ``rule`` is empty where no single rule is at fault."""
+    """A reply that fails ``gate``; ``rule`` is empty if no single rule is at fault."""
 
     id: str
     gate: str
@@ -24,9 +24,9 @@ class Failure(NamedTuple):
 
 
 def labels(rows: Iterable[ReplayRow]) -> Iterator[Failure]:
-    """Yield the clean replies that trip, and the loops that no rule finds.
+    """Yield the clean replies that trip, and the loops that no rule detects.
 
-    A trip before a loop's known onset has not found it.
+    A trip before the known onset of a loop does not detect it.
     """
     for ident, group in groupby(rows, key=lambda row: row.id):
         reply = list(group)
@@ -35,14 +35,14 @@ def labels(rows: Iterable[ReplayRow]) -> Iterator[Failure]:
                 if row.verdict is not None:
                     message = f"labelled clean, and {tripped(row)}"
                     yield Failure(ident, "check", row.rule, message)
-        elif reply[0].label is Label.LOOP and not any(map(found, reply)):
+        elif reply[0].label is Label.LOOP and not any(map(detects, reply)):
             early = next((row for row in reply if row.verdict is not None), None)
             why = "nothing trips" if early is None else f"{tripped(early)}, before its onset"
             yield Failure(ident, "check", "", f"labelled loop, and {why}")
 
 
-def found(row: ReplayRow) -> bool:
-    """Return whether a loop was found."""
+def detects(row: ReplayRow) -> bool:
+    """Return whether a rule detected the loop of a reply that has one."""
     return detected(row.trip_char, row.onset)
 
 
@@ -53,7 +53,7 @@ def tripped(row: ReplayRow) -> str:
 
 
 def peaks(rows: Iterable[ReplayRow], limits: Mapping[str, int]) -> Iterator[Failure]:
-    """Yield the replies, loops apart, that come higher than the limit of a rule."""
+    """Yield the replies whose peak is above the limit of a rule, except loops."""
     for row in rows:
         limit = limits.get(row.rule)
         if limit is not None and row.label is not Label.LOOP and row.peak > limit:
@@ -62,13 +62,13 @@ def peaks(rows: Iterable[ReplayRow], limits: Mapping[str, int]) -> Iterator[Fail
 
 
 def unjudged(rows: Iterable[ReplayRow], limits: Mapping[str, int]) -> list[str]:
-    """Return the rules with a limit that have judged no reply which it is for."""
+    """Return the rules whose limit applies to no reply that they judged."""
     judged = {row.rule for row in rows if row.label is not Label.LOOP and row.channel is not None}
     return [rule for rule in limits if rule not in judged]
 
 
 def outcomes(rows: Iterable[ReplayRow]) -> list[ScoredReply]:
-    """Return what one rule did on each labelled reply, in characters."""
+    """Return what one rule did on each labelled reply; positions are in characters."""
     return [
         ScoredReply(row.label is Label.LOOP, row.words, row.trip_char, row.onset)
         for row in rows

@@ -81,8 +81,8 @@ def wilson(hits: int, trials: int, scale: float = 1.0) -> Estimate | None:
 def per_exposure(events: int, exposure: int, scale: float) -> Estimate | None:
     """Events per unit of exposure, times `scale`, with the score interval of a Poisson rate.
 
-    That is the Wilson interval for rare events in very many trials; unlike a share it stays
-    defined where events outnumber the units, as backstop trips on replies of blanks may.
+    This is the Wilson interval for rare events in very many trials.  Unlike a share, it is also
+    defined for more events than units, which backstop trips on replies of blanks may give.
 
     >>> [round(figure, 2) for figure in per_exposure(2, 4_000_000, 1e6)]
     [0.5, 0.14, 1.82]
@@ -97,10 +97,10 @@ def per_exposure(events: int, exposure: int, scale: float) -> Estimate | None:
 
 
 def detected(alarm: int | None, onset: int | None) -> bool:
-    """Whether an alarm on a looping reply found the episode.
+    """Whether an alarm on a looping reply detects the episode.
 
-    An alarm that came before anything repeated cannot have seen it: the loop counts as missed.
-    Without an onset every alarm counts.
+    An alarm before the onset was raised by something else: the loop counts as missed.  If the
+    onset is not known, every alarm counts.
 
     >>> detected(53, 53), detected(54, 53), detected(1, None), detected(None, 53)
     (False, True, True, False)

@@ -10,7 +10,7 @@ from loopcli.events import Lane, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
 from loopcli.verdicts import Peak, Verdict
 
-# Points that are kept of a gauge; a chart has far fewer columns.
+# How many points of a gauge are kept at most; a chart has far fewer columns.
 _MOST_POINTS = 4096
 
 
@@ -35,7 +35,7 @@ class Trace(NamedTuple):
 
 
 def trace(lanes: Lanes, armed: Sequence[Armed]) -> list[Trace]:
-    """Return a trace for each armed rule: that of the lane in which it came highest."""
+    """Return a trace for each armed rule: of the lane in which its peak is highest."""
     highest: dict[int, Trace] = {}
     for lane, pieces in lanes:
         watching = [at for at, arm in enumerate(armed) if lane.channel in arm.channels]
@@ -43,16 +43,16 @@ def trace(lanes: Lanes, armed: Sequence[Armed]) -> list[Trace]:
         points = _points(lane, pieces, rules) if rules else []
         for at, rule, line in zip(watching, rules, points, strict=True):
             peak, verdict = rule.peak, rule.verdict
-            found = Trace(
+            candidate = Trace(
                 rule.name, lane, rule.words, rule.chars, rule.ceiling, line, peak, verdict
             )
             if at not in highest or peak.value > highest[at].peak.value:
-                highest[at] = found
+                highest[at] = candidate
     return [highest[at] for at in sorted(highest)]
 
 
 def _points(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[list[Point]]:
-    """Let rules see a lane in steps, which grow with it, and note the gauges after each."""
+    """Feed a lane to rules in steps, which grow with it; return the gauges after each step."""
     points: list[list[Point]] = [[] for _ in rules]
     step, taken = 1, 0
     for piece in pieces:

@@ -1,1 +1,1 @@
-"""The renderers: one file each, all with the same shape."""
+"""What people and machines are shown: messages, reports, tables, charts."""

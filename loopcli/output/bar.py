@@ -7,26 +7,26 @@ from typing import Any, TextIO
 
 
 class Bar:
-    """Counts files; the line is wiped at the end, and for every message."""
+    """Counts files. The line is erased at the end, and for every message."""
 
     def __init__(self, stream: TextIO) -> None:
-        # Here and not above: who draws no bar must not pay for the import.
+        # Slow to import, and most runs draw no bar.
         from tqdm import tqdm
 
-        # Its thread would have to survive a fork.
+        # No thread of its own: worker processes are forked.
         tqdm.monitor_interval = 0
         self._bar: tqdm[Any] = tqdm(
             total=0,
             file=stream,
             leave=False,
             unit=" files",
-            # Some terminals say that they have no columns and no rows.
+            # Some terminals report no columns and no rows.
             nrows=20,
             ncols=os.get_terminal_size(stream.fileno()).columns or 80,
         )
 
     def tick(self, done: int, total: int) -> None:
-        """Draw; tqdm itself keeps the rate of drawing low."""
+        """Draw the numbers of files done and of all files; tqdm limits how often."""
         self._bar.total = total
         if done:
             self._bar.update(done - self._bar.n)
@@ -34,9 +34,9 @@ class Bar:
             self._bar.refresh()
 
     def clear(self) -> None:
-        """Make room for a message."""
+        """Erase the line, to make room for a message."""
         self._bar.clear()
 
     def close(self) -> None:
-        """Wipe the line."""
+        """Erase the line for good."""
         self._bar.close()

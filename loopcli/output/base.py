@@ -1,4 +1,4 @@
-"""The shape of a renderer, and what it is told at the end."""
+"""The shape of the filter's renderers, and the totals that they get at the end."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ class Summary(NamedTuple):
 
 
 class Renderer(Protocol):
-    """Tells somebody what happens to a stream. It never raises for a reader that has gone."""
+    """Reports what happens to a stream. A failure to write never raises."""
 
     def begin(self, info: dict[str, Any]) -> None:
-        """Judging begins; ``info`` says with what."""
+        """Judging begins; ``info`` has the settings."""
 
     def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
-        """A rule fired; ``bytes_in`` is how much had been read by then."""
+        """A rule fired when ``bytes_in`` bytes had been read."""
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
-        """Something is wrong; ``kind`` says what.
+        """Something failed.
 
-        malformed, cut, upstream, time-limit, io (reading), output (writing), bug.
+        ``kind`` is one of malformed, cut, upstream, time-limit, io (reading), output (writing),
+        bug. ``line`` is the line of the stream, if it has one.
         """
 
     def warning(self, message: str) -> None:
-        """Something is worth knowing and changes nothing."""
+        """Something is odd, and changes nothing."""
 
     def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
         """A read has been judged."""
 
     def end(self, summary: Summary) -> None:
-        """It is over."""
+        """The stream has ended."""

@@ -14,7 +14,7 @@ _CEILING = "┄"
 
 
 def chart(ident: str, trace: Trace, width: int) -> str:
-    """Return the chart of one rule, ``width`` columns in all, with the line of its ceiling."""
+    """Return the chart of one rule, ``width`` columns wide, with a line at its ceiling."""
     lane = trace.lane.channel.value
     lines = [
         f"{ident}: {trace.rule}, {lane}: peak {trace.peak.value} of {trace.ceiling}, "
@@ -42,7 +42,7 @@ def _cell(height: int, back: str) -> str:
 
 
 def _heights(trace: Trace, top: int, columns: int) -> list[int]:
-    """Return the height of each column in eighths of a row; what is above 0 is seen."""
+    """Return the height of each column in eighths of a row; every gauge above 0 is visible."""
     highest = [0] * columns
     total = max(trace.words, 1)
     for words, gauge in _spread(trace.points, total, columns):
@@ -56,7 +56,7 @@ def _spread(points: Sequence[Point], total: int, columns: int) -> list[tuple[int
     for words, gauge in points:
         first = min(last * columns // total, columns - 1)
         end = min(max(words - 1, 0) * columns // total, columns - 1)
-        # A gauge tells of its own words; the columns before it belong to other points.
+        # A gauge is that of its own words; the columns before them belong to other points.
         cells += [(column, gauge) for column in range(min(first, end), end + 1)]
         last = words
     return cells

@@ -1,22 +1,22 @@
-"""JSON Lines for machines: ``"type"`` first, one object a line, written at once."""
+"""The filter's JSON Lines: one object a line, ``"type"`` first, each written at once."""
 
 from __future__ import annotations
 
 from typing import IO, Any
 
-import orjson
-
 from loopcli.detector import Gauge
+from loopcli.lenient_json import dump
 from loopcli.output.base import Summary
 from loopcli.watch import PlacedVerdict
+from loopcli.wording import clean
 
 
 class JsonLinesRenderer:
-    """Writes a record for each thing that happens."""
+    """Writes a record for each event of a stream."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        # The first failure to write; told to the user once, by whoever opened the stream.
+        # The first failure to write. Nothing is written after it; the filter reports it once.
         self.error: OSError | None = None
 
     def begin(self, info: dict[str, Any]) -> None:
@@ -24,7 +24,7 @@ class JsonLinesRenderer:
         self._write({"type": "begin", **info})
 
     def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
-        """Write a verdict; where it fired and how much had been read stand apart."""
+        """Write a verdict: where the rule fired, and apart from that, how much had been read."""
         verdict = ruling.verdict
         lane = verdict.lane
         self._write(
@@ -42,7 +42,7 @@ class JsonLinesRenderer:
                 "chars": verdict.chars,
                 "gauge": verdict.gauge,
                 "ceiling": verdict.ceiling,
-                "repeated": list(map(_clean, verdict.repeated)),
+                "repeated": list(map(clean, verdict.repeated)),
                 "onset_word": verdict.onset_word,
                 "onset_char": verdict.onset_char,
                 "cut_byte": ruling.cut,
@@ -52,7 +52,7 @@ class JsonLinesRenderer:
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
         """Write a problem."""
-        self._write({"type": "problem", "kind": kind, "message": _clean(message), "line": line})
+        self._write({"type": "problem", "kind": kind, "message": clean(message), "line": line})
 
     def warning(self, message: str) -> None:
         """Write a warning."""
@@ -80,7 +80,7 @@ class JsonLinesRenderer:
                         "ceiling": peak.ceiling,
                         "word": peak.word,
                         "char": peak.char,
-                        "repeated": list(map(_clean, peak.repeated)),
+                        "repeated": list(map(clean, peak.repeated)),
                     }
                     for name, peak in summary.peaks.items()
                 },
@@ -96,21 +96,7 @@ class JsonLinesRenderer:
         if self.error is not None:
             return
         try:
-            self._stream.write(_dumps(record) + b"\n")
+            self._stream.write(dump(record) + b"\n")
             self._stream.flush()
         except OSError as error:
             self.error = error
-
-
-def _dumps(record: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(record)
-    except TypeError:  # an integer beyond 64 bits, a lone surrogate in a usage block
-        import json
-
-        return json.dumps(record).encode("ascii")
-
-
-def _clean(text: str) -> str:
-    # A lone surrogate cannot be written as UTF-8.
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""JUnit XML, as continuous integration reads it: a case for each transcript."""
+"""JUnit XML for continuous integration: a case for each transcript."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def junit(rows: Iterable[ReplayRow], failures: Sequence[Failure], errors: Sequence[str]) -> bytes:
     """Return the document. A reply that failed a gate is a failure.
 
-    ``errors`` are what else keeps the status from being 0: what could not be read, a
-    gate with nothing to judge.
+    ``errors`` are the other reasons for a status that is not 0, such as a file that could not
+    be read, or a gate with nothing to judge.
     """
     failed: dict[str, list[Failure]] = defaultdict(list)
     for failure in failures:
         failed[failure.id].append(failure)
     ids = dict.fromkeys(row.id for row in rows)
-    # What concerns no transcript, such as a baseline made with other knobs, is a case of its own.
+    # A failure of no transcript, such as a baseline made with other knobs, is a case of its own.
     names = [*ids, *(name for name in failed if name not in ids)]
     cases = [_case(name, failed[name]) for name in names]
     cases += [_error(at, message) for at, message in enumerate(errors, 1)]

@@ -11,14 +11,15 @@ from loopcli.output.base import Summary
 from loopcli.verdicts import share
 from loopcli.watch import PlacedVerdict
 
-_INTERVAL = 0.1  # seconds
+# Seconds between two drawings: faster than an eye follows, slow enough to cost nothing.
+_INTERVAL = 0.1
 
 
 class ProgressRenderer:
-    """Draws the gauge that is nearest to its ceiling; the line is wiped at the end."""
+    """Draws the gauge that is nearest to its ceiling. The line is erased at the end."""
 
     def __init__(self, stream: TextIO) -> None:
-        # Here and not above: a filter that draws nothing must not pay for the import.
+        # Slow to import, and most filters draw nothing.
         from tqdm import tqdm
 
         self._drawn = 0.0
@@ -27,27 +28,27 @@ class ProgressRenderer:
             file=stream,
             leave=False,
             bar_format="{desc} |{bar}| {percentage:.0f}%",
-            # Some terminals say that they have no columns.
+            # Some terminals report no columns.
             ncols=os.get_terminal_size(stream.fileno()).columns or 80,
         )
 
     def begin(self, info: dict[str, Any]) -> None:
-        """Nothing to draw yet."""
+        """Draw nothing yet."""
 
     def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
-        """Make room for the line that tells it."""
+        """Make room for the message."""
         self._bar.clear()
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
-        """Make room for the line that tells it."""
+        """Make room for the message."""
         self._bar.clear()
 
     def warning(self, message: str) -> None:
-        """Make room for the line that tells it."""
+        """Make room for the message."""
         self._bar.clear()
 
     def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
-        """Draw the figures, ten times a second at most."""
+        """Draw the figures, at most ten times a second."""
         if time.monotonic() - self._drawn < _INTERVAL:
             return
         self._drawn = time.monotonic()
@@ -61,5 +62,5 @@ class ProgressRenderer:
         self._bar.refresh()
 
     def end(self, summary: Summary) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         self._bar.close()

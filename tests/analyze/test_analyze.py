@@ -526,7 +526,7 @@ def test_a_baseline_tells_what_rose_fell_came_and_went(corpus: Path) -> None:
     assert found.status == 3
     assert found.stderr.splitlines() == [
         "loopcheck: baseline: 1 of the transcripts are not in the baseline",
-        "loopcheck: baseline: 1 of the baseline's transcripts were not found",
+        "loopcheck: baseline: 1 of the baseline's transcripts are missing",
         "loopcheck: baseline: 1 of the peaks fell",
         "loopcheck: baseline: runs/loop/short.txt#1: the peak of saturation rose: 335 -> 535",
     ]

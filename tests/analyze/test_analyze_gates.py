@@ -69,7 +69,7 @@ def test_an_empty_file_and_a_baseline_of_another_version_are_overwritten(
     ("paths", "why"),
     [
         (["runs", "nowhere"], "not all could be read"),
-        (["none"], "no transcript was found"),
+        (["none"], "no transcript was read"),
     ],
 )
 def test_a_baseline_of_half_a_corpus_is_not_written(paths: list[str], why: str, here: Path) -> None:

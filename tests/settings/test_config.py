@@ -212,5 +212,5 @@ def test_nothing_to_analyze_by(path: Path) -> None:
     done = loopcheck("analyze", "--config", path, "--agent", "off", path)
     assert done.returncode == 2
     assert done.stderr == (
-        "loopcheck: agent `off`: loop detection is off, so there is nothing to analyse by\n"
+        "loopcheck: agent `off`: loop detection is off, so there is no rule to analyse with\n"
     )

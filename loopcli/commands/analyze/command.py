@@ -16,7 +16,7 @@ from loopcli.wording import kebab
 
 _HELP = {
     "help_option_names": ["-h", "--help"],
-    # Not LOOPCHECK_ANALYZE_…: a knob has one name, whoever reads it.
+    # Not LOOPCHECK_ANALYZE_…: a knob has one name for all commands.
     "auto_envvar_prefix": options.ENVIRONMENT_PREFIX,
 }
 # The options that have no effect on each of the four jobs; the report is "".
@@ -126,18 +126,18 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     loopcheck analyze --suggest runs/        which knobs would be better?
     loopcheck analyze --check runs/          status 3 if a verdict is wrong
     """
-    # numpy's algebra would start a thread for each core, which costs as much as all
-    # the rest of its import, in every process; nothing here multiplies matrices.
+    # numpy's linear algebra would start a thread for each core in every process, which
+    # doubles the cost of its import. Nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Rows pile up and none of them is garbage; to look through all of them again
-    # and again takes a twentieth of the time.
+    # Rows accumulate and none of them is garbage. Searching all of them again and again
+    # would take a twentieth of the time.
     gc.set_threshold(50_000, 20, 50)
     job = next((name for name in ("trace", "suggest", "sweep") if params[name]), "")
     _refuse_contradictions(ctx, params, job)
     settings = options.arming(ctx, params)
     if not settings.names:
         title = settings.profile.title if settings.profile else "nothing"
-        raise ConfigError(f"{title}: loop detection is off, so there is nothing to analyse by")
+        raise ConfigError(f"{title}: loop detection is off, so there is no rule to analyse with")
     return _run(ctx, params, job, settings)
 
 
@@ -155,7 +155,7 @@ def _refuse_contradictions(ctx: click.Context, params: dict[str, Any], job: str)
 
 
 def _run(ctx: click.Context, params: dict[str, Any], job: str, settings: Settings) -> int:
-    """Run a job. What the others need is not even imported."""
+    """Run a job. The others are not imported."""
     if job == "trace":
         from loopcli.commands.analyze import draw
 

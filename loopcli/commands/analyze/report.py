@@ -135,7 +135,7 @@ def _hold_gates(
             held.troubles.append("check: no transcript is labelled, so there is nothing to check")
     held.failures.extend(gates.peaks(rows, job.max_peak))
     held.troubles.extend(
-        f"max-peak: {rule} judged no reply that is not labelled loop, so there is nothing to hold"
+        f"max-peak: {rule} judged no reply that is not labelled loop, so there is nothing to check"
         for rule in gates.unjudged(rows, job.max_peak)
     )
     if old is not None:
@@ -155,7 +155,7 @@ def _update_baseline(job: ReportRequest, rows: Sequence[ReplayRow], done: Survey
     elif Status.TROUBLE in done.statuses:
         why = "not all could be read"
     elif not rows:
-        why = "no transcript was found"
+        why = "no transcript was read"
     else:
         new = baseline.of(rows, job.described)
         return _write(job.baseline or "", baseline.dump(new))

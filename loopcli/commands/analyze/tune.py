@@ -130,7 +130,7 @@ def run_suggest(job: SuggestRequest) -> int:
     console = Console(sys.stderr)
     done, tally = _sweep(job.inputs, job.trial, console)
     if not _labelled(tally):
-        console.line("--suggest: no transcript is labelled, so nothing speaks for any knobs")
+        console.line("--suggest: no transcript is labelled, so no knobs can be suggested")
         return end(done, b"", [Status.TROUBLE])
     loops = tally.count(Label.LOOP)
     points = suggest(tally.rows(), loops, job.headroom, job.trial.now)
