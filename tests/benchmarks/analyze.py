@@ -41,11 +41,11 @@ ENVIRON = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"
 # The filter's detector over files under every 96th combination of the grid.
 ONE_BY_ONE = """
 import sys, time
-from loopcli.events import Lane
-from loopcli.analyze.replay import NO_MARKS, Text
-from loopcli.rules.saturation import SaturationConfig, SaturationRule
+from loopcli.analyze.replay import NO_MARKS
 from loopcli.analyze.sweep.grid import Grid
+from loopcli.events import Lane, Text
 from loopcli.rules.saturation.config import SaturationConfig
+from loopcli.rules.saturation.rule import SaturationRule
 grid = Grid.from_items("saturation", sys.argv[1].split(), SaturationConfig())
 texts = [open(path, encoding="utf-8", errors="replace").read() for path in sys.argv[2:]]
 started, runs = time.process_time(), 0
