@@ -19,7 +19,7 @@ from samples import PROSE, QUIET, YES
 from strategies import loopy
 
 from fixtures.shapes import Shape, bag, code_block, prose, shapes
-from loopcli.rules.period import probes, tail, track
+from loopcli.rules.period import mending, probes, tail, track
 from loopcli.rules.period.config import REACH, PeriodConfig, UnitKind
 from loopcli.rules.period.kinds import kind_of
 from loopcli.rules.period.rule import PeriodRule
@@ -412,9 +412,9 @@ def test_work_grows_with_the_text_and_no_faster(name: str, monkeypatch: pytest.M
 
     for function in ("copied_ahead", "copied_behind"):
         compare = counted(getattr(track, function), lambda found, *_: 64 + found)
-        for place in (tail, probes, track):
+        for place in (tail, probes, mending, track):
             monkeypatch.setattr(place, function, compare, raising=place is track)
-    monkeypatch.setattr(tail, "mend", counted(track.mend, lambda *_: 3 * REACH // 8))
+    monkeypatch.setattr(tail, "mend", counted(mending.mend, lambda *_: 3 * REACH // 8))
     work = []
     for size in (1 << 15, 1 << 16, 1 << 17):
         looked.clear()

@@ -19,8 +19,9 @@ from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 from loopcli.rules.period.config import NEVER
+from loopcli.rules.period.mending import mend, mend_behind
 from loopcli.rules.period.probes import COVER, NOTABLE, SHORT, GramProbe, distances, worth_following
-from loopcli.rules.period.track import TRIES, Track, copied_ahead, mend, mend_behind
+from loopcli.rules.period.track import TRIES, Track, copied_ahead
 
 Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceiling
 Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached, and by what
@@ -162,9 +163,9 @@ class Tail:
         covered, tracks = False, self._tracks
         for track in tracks[:] if len(tracks) > 1 else tracks:
             if track.end == place:
-                covered = covered or place - track.zone >= COVER
+                covered = covered or place - track.clean_from >= COVER
                 if any(
-                    t.dist == track.dist and t.end == place and t.copied > track.copied
+                    t.distance == track.distance and t.end == place and t.copied > track.copied
                     for t in tracks
                 ):
                     self._note(track)
@@ -181,7 +182,7 @@ class Tail:
 
     def _add(self, place: int, dist: int, start: int) -> None:
         text, tracks = self._text, self._tracks
-        if any(t.dist == dist and t.end == place for t in tracks):
+        if any(t.distance == dist and t.end == place for t in tracks):
             return
         onset = start - dist
         before = text[max(onset - _BEFORE, 0) : onset]
@@ -210,7 +211,7 @@ class Tail:
         while track.alive:
             if track.broken < 0:
                 start = track.end - base
-                track.end += copied_ahead(self._text, start, track.dist, place - base)
+                track.end += copied_ahead(self._text, start, track.distance, place - base)
                 reached = reached or self._reached(track)
                 if track.end == place:
                     break
@@ -236,7 +237,7 @@ class Tail:
         if len(self.regions) == _REGIONS:
             self.regions.pop()
         self.regions.append(track)
-        return max(track.zone + track.ceiling - track.score, track.known)
+        return max(track.clean_from + track.ceiling - track.credit, track.found_at)
 
     def _least(self, track: Track) -> int:
         """The lowest ceiling that the stretch can have."""
