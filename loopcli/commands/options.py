@@ -60,12 +60,12 @@ def seconds_option(flag: str, default: float, text: str) -> Callable[[F], F]:
 
 def statuses(ctx: click.Context, param: click.Parameter, value: str | None) -> frozenset[int]:
     """Return the exit statuses of failure in a list that was written as text."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for text in () if value is None else map(str.strip, value.split(",")):
         if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= 255):
             raise click.BadParameter(f"`{text}` is not an exit status of 1 to 255")
-        found.add(int(text))
-    return frozenset(found)
+        numbers.add(int(text))
+    return frozenset(numbers)
 
 
 def given(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

@@ -83,7 +83,7 @@ ConfigT = TypeVar("ConfigT", bound=RuleConfig)
 
 
 class RunNotes(Protocol):
-    """What one run of a rule in a sweep tells about runs under other knobs."""
+    """What one run of a rule in a sweep says about runs under other knobs."""
 
     config: Any
     """The configuration that the rule of this run is made with; it may take notes."""
@@ -97,7 +97,7 @@ class RunNotes(Protocol):
 
 
 class NoNotes:
-    """The notes of a rule whose runs tell nothing about each other: each combination is run."""
+    """The notes of a rule whose runs say nothing about each other: each combination is run."""
 
     def __init__(self, config: RuleConfig) -> None:
         self.config = config
@@ -145,7 +145,7 @@ class RuleEntry(NamedTuple, Generic[ConfigT]):
     on what repeats.
     load: imports the rule and returns its class, which is called as ``Rule(config, past_trip=…)``.
     armed: ends the sentence "a reply is abandoned …" for a configuration.
-    warning: what is odd about a configuration, or nothing; it spells knobs as it is told.
+    warning: what is odd about a configuration, or nothing; it spells knobs as the caller says.
     sweep: how its knobs are tried.
     blind_spots: what it cannot detect.
     """

@@ -9,7 +9,7 @@ Rules of this file:
 - A profile's ``loopDetection`` goes before the file's own knobs, and decides
   whether anything is armed for that agent: the saturation rule, and the others
   that ``rules`` names.
-- One defect refuses the whole file; all are told together.
+- One defect refuses the whole file; all defects are reported together.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ def load(path: str) -> ConfigFile:
         raise ConfigError(f"{path}: {reason(error)}{_hint(path, error)}") from error
     defects: list[str] = []
     own = _own(doc, defects) if toml else FileSettings()
-    found = profiles.judge(doc, defects)
-    if not (defects or found or own != FileSettings()):
+    agents = profiles.judge(doc, defects)
+    if not (defects or agents or own != FileSettings()):
         what = "neither a setting nor an agent profile" if toml else "no agent profile"
         raise ConfigError(f"{path}: {what} is in it")
     if defects:
         raise ConfigError(*(f"{path}: {defect}" for defect in defects))
-    return ConfigFile(path, own, found)
+    return ConfigFile(path, own, agents)
 
 
 def _hint(path: str, error: Exception) -> str:
@@ -137,9 +137,9 @@ def _list(doc: Mapping[str, Any], key: str, defects: list[str]) -> str | None:
 
 
 def _refuse_unknown(
-    where: str, found: Mapping[str, Any], known: Sequence[str], defects: list[str]
+    where: str, settings: Mapping[str, Any], known: Sequence[str], defects: list[str]
 ) -> None:
-    for key in found:
+    for key in settings:
         if key not in known:
             defects.append(f"{where}`{key}` is no setting (there is: {', '.join(known)})")
 

@@ -80,11 +80,11 @@ def spelled(knob: str) -> str:
 
 def judge(doc: Any, defects: list[str]) -> list[Profile]:
     """Return the profiles that are in a document; what is wrong with them goes to ``defects``."""
-    found = [_judged(profile, place, defects) for place, profile in enumerate(_profiles(doc), 1)]
-    ids = [profile.id for profile in found if profile.id]
+    read = [_judged(profile, place, defects) for place, profile in enumerate(_profiles(doc), 1)]
+    ids = [profile.id for profile in read if profile.id]
     for twice in dict.fromkeys(ident for ident in ids if ids.count(ident) > 1):
         defects.append(f"the id `{twice}` belongs to {ids.count(twice)} agents")
-    return found
+    return read
 
 
 def pick(profiles: Sequence[Profile], agent: str | None, path: str) -> Profile:
@@ -95,12 +95,12 @@ def pick(profiles: Sequence[Profile], agent: str | None, path: str) -> Profile:
             return profiles[0]
         raise ConfigError(f"{path}: name one of its agents with --agent (there is: {known})")
     for attribute in ("id", "name"):
-        found = [profile for profile in profiles if agent and getattr(profile, attribute) == agent]
-        if len(found) == 1:
-            return found[0]
-        if found:  # ids are of one agent each
+        named = [profile for profile in profiles if agent and getattr(profile, attribute) == agent]
+        if len(named) == 1:
+            return named[0]
+        if named:  # ids are of one agent each
             raise ConfigError(
-                f"{path}: the name `{agent}` belongs to {len(found)} agents; "
+                f"{path}: the name `{agent}` belongs to {len(named)} agents; "
                 f"name one of them by its id (there is: {known})"
             )
     raise ConfigError(f"{path}: there is no agent `{agent}` (there is: {known})")

@@ -49,8 +49,8 @@ def extent(text: str, number: int) -> tuple[int, int]:
     >>> extent("over and out ", 1), extent("\u6728\u95e8 ", 1)
     ((5, 9), (1, 2))
     """
-    found = next(islice(_TOKEN.finditer(text), number, None))
-    return found.start(), found.end() + (not _UNSPACED.match(found.group()))
+    token = next(islice(_TOKEN.finditer(text), number, None))
+    return token.start(), token.end() + (not _UNSPACED.match(token.group()))
 
 
 def joined(words: Sequence[str]) -> str:

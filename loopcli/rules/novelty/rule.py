@@ -29,7 +29,7 @@ FRESH_COST = 4
 # How many groups are remembered; those written once are forgotten first, which
 # only makes a text look fresher. A reply of 10,000 words fits.
 GROUPS = 1 << 14
-_WORD_CHARS = 128  # a longer word is told by so many characters
+_WORD_CHARS = 128  # a longer word is compared by so many characters
 _WAIT = 4096  # characters: small deltas are counted together, as long as none can fire
 
 

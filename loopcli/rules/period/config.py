@@ -1,7 +1,7 @@
 """The knobs of the period and the novelty rule: how much copying is too much.
 
 A figure follows from the longest repetition that people ask for and the
-shortest loop that is to be found, and was then measured on 606 clean replies
+shortest loop that is to be detected, and was then measured on 606 clean replies
 and on "other text": 43,621 files of source, documentation and data, 378 million
 characters. Of those files the period rule trips on five: three generated JSON
 files that hold the same list of 2 to 3 KB three times in a row, and two files
@@ -21,7 +21,7 @@ NEVER = 1 << 60
 REACH = 4096
 
 # From 160 characters on, four copied periods are asked for, as far as a unit of
-# 667 can still be found within 2,000 characters: three equal cards or verses in
+# 667 can still be detected within 2,000 characters: three equal cards or verses in
 # a row are written on purpose.
 _LETTERS_COPIES = 4
 _LETTERS_WITHIN = 1900
@@ -75,7 +75,7 @@ class PeriodConfig(NamedTuple):
     # One hundred numbered lines of 40 characters are asked for often. Highest:
     # 1,523 in clean replies (numbers tried one by one), 1,442 in other text.
     period_counter: int = 4000
-    # A unit of 3.5 KB is to be found within three periods. In clean replies no
+    # A unit of 3.5 KB is to be detected within three periods. In clean replies no
     # unit over 249 characters is copied even once in full. The thinnest margin of
     # all: other text holds one certificate of 975 characters three times in a
     # row, 1,947 of 1,950.

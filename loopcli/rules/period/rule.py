@@ -3,8 +3,12 @@
 It measures the copied stretch: how many characters up to now equal the
 character one period before them, for any period up to 4,096, with whitespace and
 case as they are. What is too long depends on what is repeated (``config``,
-``kinds``). The search itself is in ``tail``; it runs twice, over the text and
-over the text with every digit written as 0, which finds units with a counter.
+``kinds``): a sentence is not repeated forty times on purpose, a zero is.
+
+The search itself is in ``tail``. It runs twice, over the text and over the text
+with every digit written as 0: a loop that counts (Case 59, Case 60) is an exact
+copy there. The two know nothing of each other and judge by ceilings of their
+own; what both find, the exact one states.
 
 Source: our own, measured on public recordings of looping and of good replies.
 """
@@ -98,15 +102,15 @@ class PeriodRule(BatchingRule):
         """The stretches that reached their ceiling, in order; one within another is left out."""
         self._catch_up()
         self._refresh(self._chars)
-        found = [
+        regions = [
             _region(track, tail)
             for tail in (self._exact, self._masked)
             for track in tail.regions
             if track.shown
         ]
-        found.sort(key=lambda region: (region.onset_char, -region.end_char))
+        regions.sort(key=lambda region: (region.onset_char, -region.end_char))
         kept: list[Region] = []
-        for region in found:
+        for region in regions:
             if not kept or region.end_char > kept[-1].end_char:
                 kept.append(region)
         if kept and (self._exact.repeats(_ANEW) or self._masked.repeats(_ANEW)):
@@ -218,10 +222,10 @@ class PeriodRule(BatchingRule):
 
 
 def _nearest(*tracks: Track | None) -> Peak:
-    found = [track for track in tracks if track is not None and track.ceiling < NEVER]
-    if not found:
+    limited = [track for track in tracks if track is not None and track.ceiling < NEVER]
+    if not limited:
         return Peak()
-    best = max(found, key=lambda track: share(track.copied, track.ceiling))
+    best = max(limited, key=lambda track: share(track.copied, track.ceiling))
     unit = readable(best.shown or best.unit)
     return Peak(best.copied, None, best.onset, (unit,), best.ceiling)
 

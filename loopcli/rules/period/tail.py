@@ -1,16 +1,24 @@
 """The periodic ends of a text that arrives in pieces.
 
-Measures, for a handful of distances at once, how many characters up to now
-equal the character one period before. There is no table of anything: at fixed
-absolute positions (multiples of ``GramProbe.grid``) the last few characters are
-searched for in the text just before them, one ``rfind``. A hit is a distance;
-slice comparison then says how far back the copying goes, and from there on the
-text is only compared with itself. Where the copying must reach its ceiling is
-known at once, so a stream of single characters costs an append each until that
-position or the next probe.
+The idea. A reply that loops ends in a copy of itself, and its last few dozen
+characters stand one period earlier as well. So nothing is kept but the last 12,288
+characters or some more, no table and no hash: at fixed places (``probes``) the
+last characters are searched for in the text before them, one ``str.rfind``. A hit
+is a distance. Slice comparison says how far back the copying goes (``_open``), and
+from there on the text is only compared with itself (``_follow``). At most four
+distances are followed at once, each as a ``Track``.
 
-Everything is decided at absolute positions from the characters before them, so
-the answer is the same for every chunking.
+The next probe is known, and so is the place at which a stretch will reach its
+ceiling if the copying goes on (``Track.due``). Until the first of them, ``wake``, a
+stream of single characters costs an append each.
+
+- Everything is decided at absolute positions, in ascending order, from the
+  characters before them. So the answer is the same for every chunking.
+- A character is compared once per track and probe, and the state is bounded.
+- A track that is dropped has been noted (``_note``), so ``peak`` is the stretch
+  that came nearest to its ceiling among all that were followed.
+- A stretch is judged only once it could reach the lowest ceiling (``_least``): the
+  kind of a unit costs more than following it.
 """
 
 from __future__ import annotations
@@ -29,7 +37,7 @@ Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached,
 # All in characters.
 _TRACKS = 4  # distances that are followed at once
 _BEFORE = 80  # kept from in front of the first copy
-_REGIONS = 32  # stretches beyond their ceiling that are remembered: the first, and the last
+_REGIONS = 32  # stretches beyond their ceiling that are kept: the first, and the last
 
 
 class Tail:
@@ -102,7 +110,7 @@ class Tail:
     def repeats(self, part: int) -> bool:
         """Whether the text ends in a stretch that has come to this part of its ceiling.
 
-        One that is broken may yet be taken up, but for those that ``goes_on`` tells of.
+        One that is broken may yet be taken up, but for those that ``goes_on`` judges.
         """
         for track in self._tracks:
             self._judge(track)
@@ -154,9 +162,9 @@ class Tail:
         text, at = self._text, place - self._base
         for probe in (self.near,) if place % self.far.grid else (self.near, self.far):
             size, low = probe.needle, max(at - probe.needle - probe.reach, 0)
-            found = text.rfind(text[at - size : at], low, at - 1)
-            if found >= 0:
-                self._open(place, at - size - found, probe)
+            copy = text.rfind(text[at - size : at], low, at - 1)
+            if copy >= 0:
+                self._open(place, at - size - copy, probe)
 
     def _covered(self, place: int) -> bool:
         """Whether a live stretch makes a probe needless; of two that are one now, one is kept."""
@@ -184,7 +192,7 @@ class Tail:
         text, tracks = self._text, self._tracks
         if any(t.distance == dist and t.end == place for t in tracks):
             return
-        onset = start - dist
+        onset = start - dist  # of the first copy: the unit itself, which nothing copies yet
         before = text[max(onset - _BEFORE, 0) : onset]
         track = Track(dist, onset + self._base, place, text[onset:start], before)
         if dist <= SHORT and track.unit.upper() != track.unit.lower():
@@ -209,7 +217,7 @@ class Tail:
         """Compare one stretch up to ``place``; where it reached its ceiling on the way, or 0."""
         reached, base = 0, self._base
         while track.alive:
-            if track.broken < 0:
+            if track.broken < 0:  # whole: compare up to the place, or to the first difference
                 start = track.end - base
                 track.end += copied_ahead(self._text, start, track.distance, place - base)
                 reached = reached or self._reached(track)
@@ -218,7 +226,7 @@ class Tail:
                 self._note(track)
                 track.broken = track.end
                 track.alive = track.sound
-            elif track.tries == len(TRIES):
+            elif track.tries == len(TRIES):  # nothing behind the damage continues it
                 track.alive = False
             elif (at := track.broken + TRIES[track.tries]) <= place:
                 track.tries += 1

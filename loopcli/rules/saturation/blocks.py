@@ -1,12 +1,32 @@
 """Where many words at once leave a window saturated, without visiting every word.
 
-Cut the words into blocks of at least a window. A window that ends inside block
-b lies within blocks b-1 and b, so a word can offend there only if both blocks
-together hold it more than ``threshold`` times, which takes more of it in each
-than ``threshold`` less the other's commonest word. In ordinary text no block
-but a few has ``breadth`` such words, and no more of it is looked at. Otherwise
-the block is stepped through, counting only the words that both blocks hold
-often enough.
+The idea. Cut the words into blocks of at least a window. A window that ends inside
+block b lies within blocks b-1 and b, so a word can offend there only if both
+blocks together hold it more than ``threshold`` times, which takes more of it in
+each than ``threshold`` less the other's commonest word. One ``Counter`` a block
+answers that, and in ordinary text no block but a few has ``breadth`` such words.
+Only then the block is stepped through (``_step``), counting the few words that
+both blocks hold often enough.
+
+Invariants:
+
+- A stretch that is yielded is exact: after each of its words the window is
+  saturated, and after no word outside of them. The counts only decide where
+  nobody has to look.
+- Every bound errs to the side of looking. ``_LOW`` and ``_MIN_BLOCK`` change the
+  speed and nothing else.
+- A key is whatever the words before are known by: their text while it is at hand,
+  their hash across two feeds (``_across``). One block never mixes both.
+
+What each part is for:
+
+- ``_high`` and ``_crowded`` reject a block from its highest counts, without naming
+  a word. Without them every block pays for sets of its words.
+- ``_heavy`` takes a word for a candidate if one block holds more than half of the
+  threshold: one that offends across two blocks must have that in one of them.
+- ``_offences`` works on the places of one word: with the place ``threshold`` places
+  after another it offends, until that one leaves the window. Nothing is counted
+  word by word.
 """
 
 from __future__ import annotations
@@ -22,7 +42,7 @@ _Key = TypeVar("_Key", int, str)
 
 # A block shorter than this costs more to count than to step through.
 _MIN_BLOCK = 256
-# Counts up to this are not told apart: what it is changes the speed only.
+# Counts up to this are all treated as low; its value changes the speed only.
 _LOW = 8
 _LOW_BYTES = bytes(range(_LOW + 1))
 
@@ -48,10 +68,10 @@ def saturated_stretches(
         if _crowded(before_high, high, threshold, breadth):
             if start or recent or window.empty:
                 candidates = {*_heavy(before, threshold), *_heavy(now, threshold)}
-                found = _inside(window, tail, before, block, now, candidates, breadth)
+                stretches = _inside(window, tail, before, block, now, candidates, breadth)
             else:
-                found = _across(window, block, _heavy(now, threshold), breadth)
-            for first, end in found:
+                stretches = _across(window, block, _heavy(now, threshold), breadth)
+            for first, end in stretches:
                 yield start + first, start + end
         tail, before, before_high = block, now, high
 

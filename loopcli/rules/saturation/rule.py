@@ -9,8 +9,25 @@ full. A tilemap is as repetitive as a loop, but it ends: persistence is what
 tells them apart.
 
 Two paths lead to the same answer. A few words take the incremental one, O(1)
-a word; many words at once take the batch one (``blocks``), which steps only
-through stretches that hold words frequent enough to matter.
+a word: ``WordWindow`` counts the word that enters and the one that leaves. Many
+words at once take the batch one (``blocks``), which steps only through the
+stretches that hold words frequent enough to matter; ordinary text has none.
+Which path a text takes depends on the words that it completes and on the width of
+the window, and any mixture of the two gives the same verdict, peak and snapshot:
+``tests/rules/test_saturation_oracle.py`` compares both with a slow third one.
+
+What the two paths hand each other:
+
+- ``_entered``, the window, as hashes; and the words that have still to enter it,
+  ``_entering`` or ``_recent``. The batch path leaves its last words there, because
+  building the window costs as much as judging a page. ``_fill`` makes them enter,
+  before anything needs the window: an incremental step, a verdict, a snapshot.
+- ``_run``, the saturated stretch that lasts at the end of the text so far.
+  Where it began in characters is found only while its words are at hand.
+
+A run counts from the first word that leaves the window saturated, full or not.
+Only the verdict waits for a full window, so a reply shorter than the window
+never trips.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""The most recent words of a text as hashes, and which of them are over-represented."""
+"""The most recent words of a text as hashes, and which of them are over-represented.
+
+A ring of 64-bit hashes and a count for each different one: a word enters, the
+oldest leaves, and both counts are right. The document demands that a window be
+``width`` x 8 bytes between two feeds, so words are not kept as text, but for those
+that offend right now: a verdict names them, and at most ``width / threshold`` can.
+
+Two different words of one hash would count as one. That takes some 2**32 different
+words in one window for an even chance, and the window holds 256.
+"""
 
 from __future__ import annotations
 
