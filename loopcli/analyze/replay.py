@@ -1,9 +1,9 @@
-"""One recorded reply through every armed rule: a small row a rule, and never the text.
+"""Replays one recorded reply through every armed rule, and keeps a small row for each rule.
 
-Rules are asked to measure past a trip, so that a peak is that of the whole
-reply. A reply's lanes are judged apart. A row gives the peak of the highest
-lane, and the trip of the first lane that trips; places are counted within
-their lane, words and characters over all lanes that the rule watches.
+Rules measure past a trip, so that a peak is that of the whole reply. The lanes
+of a reply are judged separately. A row has the highest peak of all lanes, and
+the trip of the first lane that trips. Positions count within their lane; words
+and characters count over all lanes that the rule watches.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Lanes = Iterable[tuple[Lane, Iterable[str]]]
 
 
 class Place(NamedTuple):
-    """A repetition that reached its ceiling, in which channel, and on which line it began."""
+    """A repetition that reached its ceiling, its channel, and the line on which it began."""
 
     channel: str
     line: int | None
@@ -37,17 +37,18 @@ class Place(NamedTuple):
 
 
 class ReplayRow(NamedTuple):
-    """What one rule says of one reply. What the reply does not define is ``None``.
+    """What one rule gives for one reply. A figure that the reply does not define is ``None``.
 
-    ``peak`` is in the rule's own unit, as are its ``ceiling`` and the
-    ``margin`` between them (negative beyond the ceiling). ``peak_word`` and
-    ``peak_char`` count what came before the highest stretch, ``peak_line``
-    counts lines from 1; ``repeated`` are its words. ``verdict`` is
-    ``repetition`` or ``length``; ``trip_word`` and ``trip_char`` are the words
-    and characters read when it was stated: what a filter would have done.
-    ``finding`` is what only the whole reply tells of a repetition: ``loop`` if it
-    lasts to the end of its lane, ``ended`` if the lane goes on with something
-    else. ``places`` are where, for a rule that knows. ``onset`` is the label's.
+    ``peak``, its ``ceiling`` and the ``margin`` between them (negative beyond the
+    ceiling) are in the rule's own unit. ``peak_word`` and ``peak_char`` count the
+    words and characters before the highest stretch, ``peak_line`` counts lines
+    from 1; ``repeated`` are the stretch's words. ``verdict`` is ``repetition`` or
+    ``length``. ``trip_word`` and ``trip_char`` are the words and characters read
+    when the rule stated it, which is where a filter would have cut. ``finding``
+    classifies a repetition, once the whole reply is known: ``loop`` if it lasts
+    to the end of its lane, ``ended`` if the lane goes on with something else.
+    ``places`` are the repetitions, if the rule locates them. ``label`` and
+    ``onset`` are those of the recording.
     """
 
     id: str
@@ -78,7 +79,7 @@ class ReplayRow(NamedTuple):
 
 
 class _NoMarks:
-    """Marks of a text that nobody is going to cut."""
+    """The marks of a text that is not going to be cut."""
 
     def byte_after(self, chars: int) -> int:
         raise NotImplementedError
