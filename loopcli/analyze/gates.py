@@ -30,12 +30,12 @@ def labels(rows: Iterable[ReplayRow]) -> Iterator[Failure]:
     """
     for ident, group in groupby(rows, key=lambda row: row.id):
         reply = list(group)
-        if reply[0].label is Label.CLEAN:
+        if reply[0].label == Label.CLEAN:
             for row in reply:
                 if row.verdict is not None:
                     message = f"labelled clean, and {tripped(row)}"
                     yield Failure(ident, "check", row.rule, message)
-        elif reply[0].label is Label.LOOP and not any(map(detects, reply)):
+        elif reply[0].label == Label.LOOP and not any(map(detects, reply)):
             early = next((row for row in reply if row.verdict is not None), None)
             why = "nothing trips" if early is None else f"{tripped(early)}, before its onset"
             yield Failure(ident, "check", "", f"labelled loop, and {why}")
@@ -56,21 +56,21 @@ def peaks(rows: Iterable[ReplayRow], limits: Mapping[str, int]) -> Iterator[Fail
     """Yield the replies whose peak is above the limit of a rule, except loops."""
     for row in rows:
         limit = limits.get(row.rule)
-        if limit is not None and row.label is not Label.LOOP and row.peak > limit:
+        if limit is not None and row.label != Label.LOOP and row.peak > limit:
             message = f"the peak of {row.rule} is {row.peak}, more than {limit}"
             yield Failure(row.id, "max-peak", row.rule, message)
 
 
 def unjudged(rows: Iterable[ReplayRow], limits: Mapping[str, int]) -> list[str]:
     """Return the rules whose limit applies to no reply that they judged."""
-    judged = {row.rule for row in rows if row.label is not Label.LOOP and row.channel is not None}
+    judged = {row.rule for row in rows if row.label != Label.LOOP and row.channel is not None}
     return [rule for rule in limits if rule not in judged]
 
 
 def outcomes(rows: Iterable[ReplayRow]) -> list[ScoredReply]:
     """Return what one rule did on each labelled reply; positions are in characters."""
     return [
-        ScoredReply(row.label is Label.LOOP, row.words, row.trip_char, row.onset)
+        ScoredReply(row.label == Label.LOOP, row.words, row.trip_char, row.onset)
         for row in rows
         if row.label is not None
     ]
