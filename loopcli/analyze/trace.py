@@ -42,12 +42,17 @@ def trace(lanes: Lanes, armed: Sequence[Armed]) -> list[Trace]:
         rules = [armed[at].make() for at in watching]
         points = _points(lane, pieces, rules) if rules else []
         for at, rule, line in zip(watching, rules, points, strict=True):
-            peak, verdict = rule.peak, rule.verdict
-            candidate = Trace(
-                rule.name, lane, rule.words, rule.chars, rule.ceiling, line, peak, verdict
-            )
-            if at not in highest or peak.value > highest[at].peak.value:
-                highest[at] = candidate
+            if at not in highest or rule.peak.value > highest[at].peak.value:
+                highest[at] = Trace(
+                    rule=rule.name,
+                    lane=lane,
+                    words=rule.words,
+                    chars=rule.chars,
+                    ceiling=rule.ceiling,
+                    points=line,
+                    peak=rule.peak,
+                    verdict=rule.verdict,
+                )
     return [highest[at] for at in sorted(highest)]
 
 
