@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from loopcli.events import Channel, Event, Lane, Restart, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
+from loopcli.session_events import RoundEnd, RoundRestart
 from loopcli.verdicts import Peak, Verdict, share
 
 # A reply has a handful of lanes; a stream that opens this many is hostile, and
@@ -26,12 +27,18 @@ class Gauge(NamedTuple):
 
 
 class Detector:
-    """Gives each lane rules of its own, so that no lane is diluted by another."""
+    """Gives each lane rules of its own, so that no lane is diluted by another.
+
+    In a session every reply is judged by itself: when a round ends, the lanes of
+    its agent are closed, and only their totals and peaks are kept.
+    """
 
     def __init__(self, armed: Sequence[Armed], *, max_lanes: int = MAX_LANES) -> None:
         self._armed = armed
         self._max_lanes = max_lanes
         self._rules: dict[Lane, list[Rule]] = {}
+        self._closed_totals: dict[tuple[Channel, int], tuple[int, int]] = {}
+        self._closed_gauges: dict[str, Gauge] = {}
         # Set once a lane had to be left unjudged.
         self.overflowed = False
 
@@ -45,6 +52,8 @@ class Detector:
         if not isinstance(event, Text):
             if isinstance(event, Restart):
                 self._rules.clear()  # a fresh object per attempt
+            elif isinstance(event, RoundEnd | RoundRestart):
+                self._close(event.agent)
             return []
         rules = self._rules.get(event.lane)
         if rules is None:
@@ -73,36 +82,64 @@ class Detector:
             return []
         return self._rules.setdefault(lane, rules)
 
+    def watches(self, channel: Channel) -> bool:
+        """Return whether any rule judges what stands in a channel."""
+        return any(channel in armed.channels for armed in self._armed)
+
+    def _close(self, agent: str) -> None:
+        """Close the lanes of an agent's reply."""
+        for lane in [lane for lane in self._rules if lane.agent == agent]:
+            rules = self._rules.pop(lane)
+            for rule in rules:
+                _add_gauge(self._closed_gauges, rule, 0)
+            part = lane.channel, lane.choice
+            words, chars = self._closed_totals.get(part, (0, 0))
+            more = _judged(rules)
+            self._closed_totals[part] = words + more[0], chars + more[1]
+
     def __iter__(self) -> Iterator[tuple[Lane, Rule]]:
         for lane, rules in self._rules.items():
             for rule in rules:
                 yield lane, rule
 
     def totals(self, channel: Channel | None = None, choice: int | None = None) -> tuple[int, int]:
-        """Return the words and characters judged, over all lanes (of a channel, of a choice).
-
-        A rule that tripped stopped there, so the lowest count of a lane's rules is used.
-        """
-        lanes: dict[Lane, tuple[int, int]] = {}
-        for lane, rule in self:
-            if channel in (None, lane.channel) and choice in (None, lane.choice):
-                judged = rule.chars, rule.words
-                lanes[lane] = min(judged, lanes.get(lane, judged))
-        return sum(w for _, w in lanes.values()), sum(c for c, _ in lanes.values())
+        """Return the words and characters judged, over all lanes (of a channel, of a choice)."""
+        parts = [*self._closed_totals.items()]
+        parts += [((ln.channel, ln.choice), _judged(rules)) for ln, rules in self._rules.items()]
+        judged = [
+            counts
+            for (its_channel, its_choice), counts in parts
+            if channel in (None, its_channel) and choice in (None, its_choice)
+        ]
+        return sum(words for words, _ in judged), sum(chars for _, chars in judged)
 
     def gauges(self) -> dict[str, Gauge]:
         """Return the gauge of each rule, by the rule's name.
 
         Of several lanes it is the one that is, or was, nearest to its ceiling.
         """
-        gauges: dict[str, Gauge] = {}
+        gauges = dict(self._closed_gauges)
         for _, rule in self:
-            now, peak = (rule.gauge, rule.ceiling), rule.peak
-            if peak.ceiling is None:
-                peak = peak._replace(ceiling=rule.ceiling)
-            if rule.name in gauges:
-                value, ceiling, highest = gauges[rule.name]
-                now = max((value, ceiling), now, key=lambda pair: share(*pair))
-                peak = max(highest, peak, key=lambda p: share(p.value, p.ceiling or 0))
-            gauges[rule.name] = Gauge(*now, peak)
+            _add_gauge(gauges, rule, rule.gauge)
         return gauges
+
+
+def _judged(rules: Sequence[Rule]) -> tuple[int, int]:
+    """Return the words and characters of a lane that were judged.
+
+    A rule that tripped stopped there, so the lowest count of a lane's rules is used.
+    """
+    chars, words = min((rule.chars, rule.words) for rule in rules)
+    return words, chars
+
+
+def _add_gauge(gauges: dict[str, Gauge], rule: Rule, value: int) -> None:
+    """Take a rule into account that measures ``value`` now."""
+    now, peak = (value, rule.ceiling), rule.peak
+    if peak.ceiling is None:
+        peak = peak._replace(ceiling=rule.ceiling)
+    if rule.name in gauges:
+        *other, highest = gauges[rule.name]
+        now = max((other[0], other[1]), now, key=lambda pair: share(*pair))
+        peak = max(highest, peak, key=lambda p: share(p.value, p.ceiling or 0))
+    gauges[rule.name] = Gauge(*now, peak)

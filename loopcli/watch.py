@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from loopcli.detector import MAX_LANES, Detector
 from loopcli.events import (
+    Channel,
     Done,
     Event,
+    EventMarks,
     Finish,
     HttpHead,
     Lane,
@@ -22,8 +24,10 @@ from loopcli.events import (
     UpstreamError,
     Usage,
 )
+from loopcli.readers.arguments import Unescaper
 from loopcli.readers.base import Reader
 from loopcli.readers.endings import CAPPED, FAILED, REFUSED
+from loopcli.session_events import SessionCall
 from loopcli.verdicts import REPETITION, Verdict
 
 
@@ -125,6 +129,7 @@ class Watch:
         self._reader = reader
         self.detector = detector
         self._overflow_reported = False
+        self._calls = 0
         self.state = StreamState()
         self.state.format, self.state.framing = reader.name, reader.framing
 
@@ -145,15 +150,29 @@ class Watch:
         self.state.format, self.state.framing = self._reader.name, self._reader.framing
         for event in events:
             self.state.note(event)
+            if isinstance(event, SessionCall) and not event.spoken:
+                yield from self._judge_words(event)
             if not isinstance(event, Text):
                 self.detector.update(event)
                 yield event, [self._served(event)] if isinstance(event, ServerLoop) else []
                 continue
-            verdicts = self.detector.update(event)
-            yield event, [PlacedVerdict(v, event.marks.byte_after(v.offset)) for v in verdicts]
+            yield event, self._judge_text(event)
             if self.detector.overflowed and not self._overflow_reported:
                 self._overflow_reported = True
                 yield Note("the stream has too many choices or blocks; the rest go unjudged"), []
+
+    def _judge_text(self, event: Text) -> list[PlacedVerdict]:
+        verdicts = self.detector.update(event)
+        return [PlacedVerdict(v, event.marks.byte_after(v.offset)) for v in verdicts]
+
+    def _judge_words(self, call: SessionCall) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
+        """Judge the words of a call that came whole, as a lane of its own."""
+        if self.detector.watches(Channel.TOOL_ARGS):
+            self._calls += 1
+            lane = Lane(Channel.TOOL_ARGS, 0, self._calls, call.name, call.agent)
+            words = Unescaper().feed(call.arguments)
+            event = Text(lane, words, EventMarks([words], [call.byte]))
+            yield event, self._judge_text(event)
 
     def _served(self, event: ServerLoop) -> PlacedVerdict:
         """Return the verdict of a server that ended the reply itself; it has no gauge."""
