@@ -185,6 +185,14 @@ class Problem(NamedTuple):
     byte: int
 
 
+class BrokenRecord(NamedTuple):
+    """A record of a session that could not be read; it was skipped, and reading goes on."""
+
+    message: str
+    line: int
+    byte: int
+
+
 class Note(NamedTuple):
     """Something worth a warning that changes neither verdict nor status."""
 
@@ -204,6 +212,7 @@ Event = (
     | HttpHead
     | UpstreamError
     | Problem
+    | BrokenRecord
     | Note
     | SessionEvent
 )

@@ -37,19 +37,23 @@ MAX_AGENTS = 256
 # The results of one reply that wait for its end: far above what a model can be
 # given back. Beyond it the round ends early.
 MAX_HELD_CHARS = 16 * 1024 * 1024
+# Calls without an id that wait for their result.
+MAX_UNNAMED = 1024
 # Makes a named tuple in half the time that its own constructor takes: a session
 # has one or two for every record. It wants every field, in order.
 _new = tuple.__new__
 
 
 class _Round:
-    __slots__ = ("blocks", "held", "key", "line", "open", "results")
+    __slots__ = ("blocks", "held", "key", "line", "open", "results", "unnamed")
 
     def __init__(self, key: str, line: int) -> None:
         self.key = key
         self.open = True
         self.blocks = 0
         self.line = line
+        # The ids that were made for calls without one, and have no result yet.
+        self.unnamed: list[str] = []
         self.results: list[SessionResult] = []
         self.held = 0
 
@@ -105,6 +109,7 @@ class SessionCollector:
             self.end(agent)
         fresh = not key or held.key != key
         held.key, held.open, held.blocks, held.line = key, True, 0, self.line
+        held.unnamed.clear()
         return fresh
 
     def is_open(self, agent: str = "") -> bool:
@@ -150,16 +155,24 @@ class SessionCollector:
     ) -> None:
         """Add a call; arguments that are no text are written as JSON.
 
-        ``spoken`` says that their words have been added as deltas.
+        A call without an id is given one. ``spoken`` says that the words of its
+        arguments have been added as deltas.
         """
         tool = name if isinstance(name, str) else ""
         text = arguments if isinstance(arguments, str) else dump_text(arguments)
-        call_id = ident if isinstance(ident, str) else ""
         self.calls += 1
+        call_id = ident if isinstance(ident, str) and ident else self._made_id(agent)
         where = kind, self.line, self.byte, spoken
         if self._streaming:
             self._join()
         self._events.append(_new(SessionCall, (agent, tool, text, call_id, *where)))
+
+    def _made_id(self, agent: str) -> str:
+        made = f"#{self.calls}"
+        held = self._rounds.get(agent)
+        if held is not None and len(held.unnamed) < MAX_UNNAMED:
+            held.unnamed.append(made)
+        return made
 
     def result(
         self,
@@ -169,12 +182,17 @@ class SessionCollector:
         is_error: bool = False,
         denied: bool = False,
     ) -> None:
-        """Add what a call came to, once the round that it belongs to has ended."""
+        """Add what a call came to, once the round that it belongs to has ended.
+
+        A result without an id is that of the first call without one.
+        """
+        held = self._rounds.get(agent)
         call_id = ident if isinstance(ident, str) else ""
+        if not call_id and held is not None and held.unnamed:
+            call_id = held.unnamed.pop(0)
         where = self.line, self.byte
         event = _new(SessionResult, (agent, call_id, text, is_error, *where, denied))
         self.results += 1
-        held = self._rounds.get(agent)
         if held is None or not held.open:
             self.add(event)
             return

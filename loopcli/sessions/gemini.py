@@ -112,7 +112,8 @@ class GeminiStream(RecordDialect):
         """Return whether a delta is the first of another attempt at the same reply."""
         if self._retries >= _RETRIES or self._at < 0 or at < 0:
             return False
-        if (at - self._at) % _DAY_MS < _PAUSE_MS:
+        # A clock that was set back shows a pause of almost a day.
+        if not _PAUSE_MS <= (at - self._at) % _DAY_MS < _DAY_MS // 2:
             return False
         said = "".join(self._said)
         return bool(text) and (said.startswith(text) or text.startswith(said))

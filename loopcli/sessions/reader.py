@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from loopcli.events import Event, Note
+from loopcli.events import BrokenRecord, Event, Note
 from loopcli.lenient_json import parse
 from loopcli.readers.base import START, Origin
 from loopcli.sessions import table
@@ -23,7 +23,7 @@ from loopcli.sessions.records import MAX_RECORD_BYTES, DocumentRecords, LineReco
 from loopcli.signatures import BOM
 
 # A file with more broken records than this is reported in one more line.
-_MAX_NOTES = 20
+_MAX_REPORTED = 20
 
 
 class SessionReader:
@@ -37,6 +37,7 @@ class SessionReader:
         *,
         max_record: int = MAX_RECORD_BYTES,
     ) -> None:
+        self.name = name
         self._dialect = table.dialect(name)
         self._documents = table.FORMATS[name].documents
         self.framing = framing
@@ -47,11 +48,6 @@ class SessionReader:
         self._begun = False
         self._sessions = 0
         self.broken = 0
-
-    @property
-    def name(self) -> str:
-        """The format, as ``--input`` and the report call it."""
-        return self._dialect.name
 
     @property
     def progress(self) -> int:
@@ -77,9 +73,9 @@ class SessionReader:
             self._take_lines(self._lines.close(), final=True)
         elif self._parts.is_open:
             self._out.add(Note("the document is cut short: it ends in the middle"))
-        if self.broken > _MAX_NOTES:
-            more = self.broken - _MAX_NOTES
-            self._out.add(Note(f"and {more} more records that could not be read"))
+        if self.broken > _MAX_REPORTED:
+            more = f"and {self.broken - _MAX_REPORTED} more records that could not be read"
+            self._out.add(BrokenRecord(more, self._out.line, self._out.byte))
         self._dialect.close(self._out)
         self._out.close()
         return self._out.take()
@@ -127,8 +123,8 @@ class SessionReader:
 
     def _broken(self, why: str) -> None:
         self.broken += 1
-        if self.broken <= _MAX_NOTES:
-            self._out.add(Note(f"line {self._out.line}: {why}; skipped"))
+        if self.broken <= _MAX_REPORTED:
+            self._out.add(BrokenRecord(f"{why}; skipped", self._out.line, self._out.byte))
 
     def _whole(self, doc: Any, out: SessionCollector) -> None:
         """Take a document that stands on one line."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from session_reading import events_of, heard, read
 
-from loopcli.events import Done, Meta, Note, UpstreamError
+from loopcli.events import BrokenRecord, Done, Meta, Note, UpstreamError
 from loopcli.session_events import CallKind, SessionCall, SessionResult, UserMessage
 from loopcli.sessions.collector import SessionCollector
 from loopcli.sessions.reader import SessionReader
@@ -152,24 +152,24 @@ def test_notes_and_broken_lines_cost_only_themselves() -> None:
     data += lines({"type": "some-new-note", "x": 1}, record("assistant", "1", None, content="Hi."))
     events = events_of(data)
     assert kinds(heard(events)) == ["content", "RoundEnd"]
-    (note,) = [event for event in events if isinstance(event, Note)]
-    assert note.message.startswith("line 2: not JSON")
+    (broken,) = [event for event in events if isinstance(event, BrokenRecord)]
+    assert (broken.line, broken.message.startswith("not JSON: ")) == (2, True)
 
 
 def test_a_last_line_that_was_cut_is_no_fault() -> None:
     data = lines(record("assistant", "1", None, content="Hi.")) + b'{"type": "user", "mess'
     reader = SessionReader("claude-code-jsonl")
     reader.feed(data)
-    assert [type(event) for event in reader.close()][-1:] != [Note]
+    assert not [event for event in reader.close() if isinstance(event, BrokenRecord | Note)]
     assert reader.broken == 0
 
 
 def test_many_broken_lines_are_reported_in_few() -> None:
     reader = SessionReader("claude-code-jsonl")
     events = reader.feed(b"{broken\n" * 500) + reader.close()
-    notes = [event for event in events if isinstance(event, Note)]
-    assert len(notes) == 21
-    assert notes[-1].message == "and 480 more records that could not be read"
+    broken = [event.message for event in events if isinstance(event, BrokenRecord)]
+    assert len(broken) == 21
+    assert broken[-1] == "and 480 more records that could not be read"
 
 
 def test_an_api_failure_is_no_reply_but_counts_as_the_message_it_is_recorded_as() -> None:
@@ -535,9 +535,8 @@ def test_a_line_above_the_cap_is_skipped_and_reported() -> None:
         events += reader.feed(long[at : at + 64])
     events += reader.feed(lines(record("assistant", "2", None, content="Hi."))) + reader.close()
     assert kinds(heard(events)) == ["content", "RoundEnd"]
-    assert [e.message for e in events if isinstance(e, Note)] == [
-        "line 1: more than 500 bytes; skipped"
-    ]
+    broken = [(e.line, e.message) for e in events if isinstance(e, BrokenRecord)]
+    assert broken == [(1, "more than 500 bytes; skipped")]
 
 
 @pytest.mark.parametrize("size", [1, 10, 10_000])
