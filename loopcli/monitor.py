@@ -21,9 +21,9 @@ from loopcli.errors import ConfigError
 from loopcli.events import Channel, Event, Lane
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
-from loopcli.readers.detection.auto import READERS, reader
 from loopcli.rules import table
 from loopcli.rules.base import Armed
+from loopcli.sessions.live import NAMES, reader
 from loopcli.settings.arming import FileSettings, chosen_channels, chosen_rules, resolve
 from loopcli.verdicts import Verdict
 from loopcli.watch import End, PlacedVerdict, StreamState, Watch
@@ -136,8 +136,8 @@ class StreamMonitor:
     """
 
     def __init__(self, rules: Sequence[Armed] | None = None, *, input_format: str = "auto") -> None:
-        if input_format not in READERS:
-            known = ", ".join(READERS)
+        if input_format not in NAMES:
+            known = ", ".join(NAMES)
             raise ConfigError(f"input_format: unknown format `{input_format}` (there is: {known})")
         self._watch = Watch(reader(input_format), Detector(arm() if rules is None else rules))
         self.verdict: Verdict | None = None

@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "composition": {*_NOUNS, "readers", "rules", "composition"},
     "recordings": {*_NOUNS, "readers", "sessions", "recordings"},
     "settings": {*_NOUNS, "rules", "settings"},
-    "front door": {*_NOUNS, "readers", "rules", "composition", "settings"},
+    "front door": {*_NOUNS, "readers", "sessions", "rules", "composition", "settings"},
     "system": {*_NOUNS, "system"},
     "drivers": set(LAYERS) - {"commands"},
     "faces": set(LAYERS) - {"commands", "system"},

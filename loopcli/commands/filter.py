@@ -18,8 +18,8 @@ from loopcli.filter.driver import Filter, FilterSettings
 from loopcli.output.base import Renderer
 from loopcli.output.console import Console
 from loopcli.output.text import TextRenderer
-from loopcli.readers.detection.auto import reader
 from loopcli.rules import table
+from loopcli.sessions.live import reader
 from loopcli.system.stdio import open_report
 from loopcli.watch import Watch
 from loopcli.wording import kebab

@@ -20,8 +20,8 @@ from click.core import ParameterSource
 
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
-from loopcli.readers.detection.auto import READERS
 from loopcli.rules import table
+from loopcli.sessions.live import NAMES
 from loopcli.settings.arming import (
     DEFAULT_RULES,
     PRESETS,
@@ -88,10 +88,10 @@ def input_option(what: str) -> Callable[[F], F]:
         "--input",
         "input_",
         envvar=f"{ENVIRONMENT_PREFIX}_INPUT",
-        type=click.Choice(list(READERS)),
+        type=click.Choice(NAMES),
         metavar="FORMAT",
         default="auto",
-        help=f"The format of {what}: {', '.join(READERS)}; auto detects it.  [default: auto]",
+        help=f"The format of {what}: {', '.join(NAMES)}; auto detects it.  [default: auto]",
     )
 
 

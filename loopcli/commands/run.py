@@ -12,11 +12,11 @@ from click.core import ParameterSource
 from loopcli.commands import options
 from loopcli.detector import Detector
 from loopcli.output.console import Console
-from loopcli.readers.detection.auto import reader
 from loopcli.run.attempt import AttemptRunner, AttemptSettings
 from loopcli.run.attempts import Attempts, Policy
 from loopcli.run.journal import Journal
 from loopcli.run.turn import TurnLabel, TurnRunner
+from loopcli.sessions.live import reader
 from loopcli.settings.arming import Settings
 from loopcli.system.signals import Signals
 from loopcli.system.stdio import keep_input

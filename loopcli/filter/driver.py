@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from loopcli.events import Channel, Event, Note, Problem, Text, UpstreamError
+from loopcli.events import BrokenRecord, Channel, Event, Note, Problem, Text, UpstreamError
 from loopcli.output.base import Renderer, Summary
 from loopcli.status import Status, from_signal, worst
 from loopcli.system.stdio import (
@@ -149,15 +149,18 @@ class Filter:
                 self._statuses.append(Status.UPSTREAM)
                 label = f"upstream error {code}" if code else "upstream error"
                 self._problem(f"{label}: {message}", line=line, kind="upstream")
+            case BrokenRecord(message, line):
+                self._warn(f"line {line}: {message}")
             case Note(message):
                 self._warn(message)
         return None
 
     def _emit(self, event: Event, size: int | None) -> None:
-        """With ``--emit text``, write the text of the first choice's content."""
+        """With ``--emit text``, write the text of the first choice, of the main agent."""
         if not self._settings.emit_text or not isinstance(event, Text):
             return
-        if event.lane.channel is Channel.CONTENT and event.lane.choice == 0:
+        lane = event.lane
+        if lane.channel is Channel.CONTENT and lane.choice == 0 and not lane.agent:
             self._output.write(event.text[:size].encode("utf-8", "replace"))
 
     def _trip_event(self, verdict: Verdict) -> None:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopcli.lenient_json import member, objects, string
-from loopcli.sessions.base import SessionDialect
+
+if TYPE_CHECKING:
+    from loopcli.sessions.base import SessionDialect
 
 
 class SessionFormat(NamedTuple):
     """Where a dialect stands, and how its input is cut.
 
     ``documents`` says that one object holds a whole session, so that it is read
-    by its members. ``program`` says that an agent wrote it; a list of messages
-    may just as well be an evaluation's replies.
+    by its members. ``program`` says that nothing else looks like it: a list of
+    messages, and what is little more, may just as well be an evaluation's replies.
     """
 
     module: str
@@ -37,14 +39,14 @@ FORMATS = {
     "gemini-cli-session": SessionFormat("gemini", "GeminiSession"),
     "gemini-cli-session-json": SessionFormat("gemini", "GeminiSession", documents=True),
     "gemini-cli-stream-json": SessionFormat("gemini", "GeminiStream"),
-    "gemini-cli-responses": SessionFormat("gemini_responses", "GeminiResponses"),
+    "gemini-cli-responses": SessionFormat("gemini_responses", "GeminiResponses", program=False),
     "opencode-export": SessionFormat("opencode", "OpenCodeExport", documents=True),
     "opencode-run-json": SessionFormat("opencode", "OpenCodeRun"),
     "opencode-events": SessionFormat("opencode_events", "OpenCodeEvents"),
     "openhands": SessionFormat("openhands", "OpenHands"),
     "openhands-history": SessionFormat("openhands", "OpenHands", documents=True),
     "swe-agent": SessionFormat("swe_agent", "SweAgent", documents=True),
-    "mini-swe-agent": SessionFormat("messages", "MiniSweAgent", documents=True),
+    "mini-swe-agent": SessionFormat("messages", "MiniSweAgent", documents=True, program=False),
     "pi-session": SessionFormat("pi", "PiSession"),
     "aider": SessionFormat("aider", "AiderHistory"),
     "litellm": SessionFormat("messages", "LiteLlmLog", documents=True, program=False),

@@ -21,6 +21,8 @@ The first document then decides the dialect (``dialects.table``). Invariants:
 - Input in doubt is text, because a model may write JSON or an event stream itself.
 - The held bytes are capped, and so is the time spent on them: a probe that has seen
   much without a decision looks again only when a line ends.
+- ``session`` is asked who reads JSON that no dialect knows: an agent's session is not
+  the business of this folder.
 - A name given with ``--input`` fixes the dialect, the framing, or both; the probes then
   only decide what is left.
 """
@@ -31,7 +33,7 @@ from collections.abc import Callable
 
 from loopcli.readers.base import START, Origin, Reader
 from loopcli.readers.detection.guess import MAX_GUESS, guess
-from loopcli.readers.detection.probe import Choice, Probe
+from loopcli.readers.detection.probe import Choice, Probe, SessionProbe
 from loopcli.readers.detection.unsupported import RefusingReader, not_a_stream, plain
 from loopcli.readers.dialects.table import NAMES, Wanted
 from loopcli.readers.framings.sse import SseReader
@@ -67,9 +69,11 @@ class AutoReader(Probe):
         *,
         heads: bool = True,
         events: bool = False,
+        session: SessionProbe | None = None,
     ) -> None:
         super().__init__(origin)
         self._wanted = wanted
+        self._session = session
         self._heads = heads
         self._events = events
         self._examined = 0  # the size of the beginning at the last attempt
@@ -119,7 +123,9 @@ class AutoReader(Probe):
         if kind == "json" or (kind == "coded" and self._wanted.dialect in ("", "vercel")):
             from loopcli.readers.detection.jsonprobe import CodedProbe, JsonProbe
 
-            return (JsonProbe if kind == "json" else CodedProbe)(self._wanted, origin)
+            if kind == "coded":
+                return CodedProbe(self._wanted, origin)
+            return JsonProbe(self._wanted, origin, self._session)
         text = plain(self._wanted.dialect, origin)
         if kind == "page":
             from loopcli.readers.detection.http import PageProbe

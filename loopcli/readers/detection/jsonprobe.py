@@ -16,7 +16,7 @@ import re
 from loopcli.lenient_json import parse
 from loopcli.readers.base import MAX_FRAME_BYTES, Origin, Reader
 from loopcli.readers.detection.guess import MAX_GUESS
-from loopcli.readers.detection.probe import Choice, Probe
+from loopcli.readers.detection.probe import Choice, Probe, SessionProbe
 from loopcli.readers.detection.unsupported import (
     RefusingReader,
     foreign_beginning,
@@ -40,9 +40,10 @@ _ANSWER = re.compile(
 class JsonProbe(Probe):
     """Decides by the first object whether the input is an answer in JSON."""
 
-    def __init__(self, wanted: Wanted, origin: Origin) -> None:
+    def __init__(self, wanted: Wanted, origin: Origin, session: SessionProbe | None = None) -> None:
         super().__init__(origin)
         self._wanted = wanted
+        self._session = session
         self._scanner = ObjectScanner()
         self._scanned = 0
         self._start = -1
@@ -92,6 +93,9 @@ class JsonProbe(Probe):
         except ValueError:
             return plain(self._wanted.dialect, self._origin)
         known = self._wanted.dialect or dialects.recognise(doc)
+        session = None if known else self._in_session(end)
+        if session is not None:
+            return session
         if not known and not upstream_error(doc, "", 0, 0) and not lone_error(doc, 0, 0):
             refusal = foreign_document(doc)
             if refusal:
@@ -103,12 +107,21 @@ class JsonProbe(Probe):
 
     def _by_beginning(self) -> Reader:
         """Return the reader of an object that did not end: of an answer, a recording or text."""
+        session = self._in_session(_MAX_OBJECT)
+        if session is not None:
+            return session
         refusal = foreign_beginning(bytes(self._held[self._start : _MAX_OBJECT]))
         if refusal:
             return RefusingReader(refusal, self._origin)
         if self._answers():
             return JsonDocumentsReader(self._wanted.make(), self._origin)
         return plain(self._wanted.dialect, self._origin)
+
+    def _in_session(self, end: int) -> Reader | None:
+        """Return the reader of an agent's session, if the first ``end`` bytes begin one."""
+        if self._session is None or self._wanted != Wanted():
+            return None
+        return self._session(bytes(self._held[:end]), self._origin)
 
 
 class CodedProbe(Probe):

@@ -6,11 +6,15 @@ holds, and its decision depends on the bytes alone, never on how they were cut.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loopcli.events import Event
 from loopcli.readers.base import START, Origin, Reader
 
 # A choice: the reader, and the number of held bytes that are not for it.
 Choice = tuple[Reader, int]
+# Returns who reads an agent's session that begins with these bytes; ``None`` if it is none.
+SessionProbe = Callable[[bytes, Origin], Reader | None]
 
 
 class Probe:
