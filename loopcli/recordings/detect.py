@@ -9,10 +9,11 @@ Rules of this file:
   limit; plain text and JSON Lines are read in pieces.
 
 The order of the tests in ``_read`` matters. Formats with a signature come first
-(binary frames, httprr). Then what is not text is refused. Then come JSON and YAML,
-which have their own tables in ``documents``. What is left is a stream that the
-readers know, or plain text. ``PROSE`` answers the common case of plain text before
-the readers' own detection, which costs more than the rest of a short file.
+(binary frames, httprr). Then what is not text is refused. Then come agents' sessions,
+whose records have members that nothing else has, and JSON and YAML, which have their
+own tables in ``documents``. What is left is a stream that the readers know, or plain
+text. ``PROSE`` answers the common case of plain text before the readers' own
+detection, which costs more than the rest of a short file.
 """
 
 from __future__ import annotations
@@ -33,7 +34,15 @@ from loopcli.recordings.base import (
     Peekable,
     parse_document,
 )
-from loopcli.recordings.formats import bedrock, cassette, httprr, jsonlines, plain_text, stream
+from loopcli.recordings.formats import (
+    bedrock,
+    cassette,
+    httprr,
+    jsonlines,
+    plain_text,
+    session,
+    stream,
+)
 from loopcli.signatures import BOM, UTF16
 from loopcli.status import Status
 
@@ -78,6 +87,10 @@ def _read(source: Peekable, hints: Hints) -> Iterator[Item]:
         return _unknown("UTF-16, convert it to UTF-8" if utf16 else "binary data")
     if head.startswith(httprr.MAGIC):
         return _recording(source, httprr.replies)
+    if hints.text_field is None and start.startswith(session.STARTS):
+        sniffed = session.recognise(head, whole=source.ended)
+        if sniffed.name:
+            return session.read(source, sniffed)
     if start.startswith((b"{", b"[")):
         return _json(source, hints)
     if cassette.claims_yaml(head):
