@@ -178,7 +178,7 @@ class UpstreamError(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The input is not what it claims to be; the reader yields nothing after this."""
+    """The input is not what it claims to be; other events may follow."""
 
     message: str
     line: int

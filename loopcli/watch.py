@@ -102,7 +102,7 @@ class StreamState:
             case UpstreamError():
                 self.error = self.error or event
             case Problem():
-                self.problem = event
+                self.problem = self.problem or event
 
     def end(self) -> End:
         """Return how the stream ended, now that it has."""

@@ -3,8 +3,8 @@
 Reading has two halves. A *framing* (``sse``, ``jsonlines``, ``jsondocs``) cuts
 bytes into documents and knows where each began and ended; a *dialect* (``chat``,
 ``anthropic`` and others) knows what a provider's documents mean. Neither raises
-for what arrives: malformed input becomes a ``Problem`` with its position, and
-nothing follows.
+for what arrives: malformed input becomes a ``Problem`` with its position. A payload
+that is not JSON is skipped; after a document without an end nothing follows.
 """
 
 from __future__ import annotations

@@ -20,7 +20,17 @@ class Collector:
     A surrogate pair that is split over two deltas is made one character again.
     """
 
-    __slots__ = ("_ends", "_events", "_growth", "_halves", "_lane", "_parts", "progress", "stopped")
+    __slots__ = (
+        "_ends",
+        "_events",
+        "_faulty",
+        "_growth",
+        "_halves",
+        "_lane",
+        "_parts",
+        "progress",
+        "stopped",
+    )
 
     def __init__(self) -> None:
         self._events: list[Event] = []
@@ -31,6 +41,7 @@ class Collector:
         # The first half of a pair, and the byte where its wire event ended.
         self._halves: dict[Lane, tuple[str, int]] = {}
         self.progress = 0
+        self._faulty = False
         # Set with a problem: the rest of the input is ignored.
         self.stopped = False
 
@@ -73,9 +84,15 @@ class Collector:
         self._events.append(event)
 
     def add_problem(self, message: str, line: int, byte: int) -> None:
-        """Add a problem; the reader ignores the rest of the input."""
-        self.add_event(Problem(message, line, byte))
+        """Add a problem, unless one was added; the reader ignores the rest of the input."""
+        self.add_fault(message, line, byte)
         self.stopped = True
+
+    def add_fault(self, message: str, line: int, byte: int) -> None:
+        """Add a problem after which reading goes on; only the first of a stream is added."""
+        if not self._faulty:
+            self._faulty = True
+            self.add_event(Problem(message, line, byte))
 
     def restart(self) -> None:
         """Discard what is held back: it belongs to an attempt that was given up."""

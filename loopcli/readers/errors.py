@@ -4,8 +4,9 @@ Rules of this file:
 
 - An error object anywhere in a document is the provider's error, whatever else the
   document holds.
-- A payload that is prose instead of JSON is an error message, too. A payload that
-  begins like JSON and is not JSON makes the stream malformed.
+- A payload that is prose with the words of a failure, instead of JSON, is an error
+  message, too. Any other payload that is not JSON is a fault of the stream. The first
+  one is reported, all of them are skipped, and reading goes on.
 - A server that ends a reply because *it* detected a repetition has not failed: that
   is a verdict (vLLM's ``repetition``, Ollama's token limit).
 
@@ -26,6 +27,11 @@ from loopcli.readers.endings import OLLAMA_ABORT
 _SHOWN = 300
 # A sentence: more than one word, beginning with a letter.
 _PROSE = rb"\s*([A-Za-z][^\s]*[ \t]+\S|[\x80-\xff])"
+# Plain text as data may also be the reply of a server that knows no JSON, or a ping.
+_FAILURE = re.compile(
+    rb"(?i)error|fail|invalid|\bmust\b|exceed|limit|denied|forbidden|unauthori[sz]ed|timed? ?out|"
+    rb"unavailable|overloaded|unsupported|\bgone\b|refused|exception|too many|not found|cannot"
+)
 
 
 def document_of(frame: Frame, out: Collector) -> dict[str, Any] | None:
@@ -64,13 +70,22 @@ def is_prose(payload: bytes) -> bool:
     return re.match(_PROSE, payload) is not None
 
 
+def is_failure(payload: bytes) -> bool:
+    """Return whether a payload that is not JSON says that something failed.
+
+    >>> is_failure(b"Number of choices must be greater than 0."), is_failure(b"The sur")
+    (True, False)
+    """
+    return is_prose(payload) and _FAILURE.search(payload[:_SHOWN]) is not None
+
+
 def _unreadable(frame: Frame, out: Collector) -> None:
     _, end, line, name, raw = frame
-    if name == "error" or is_prose(raw):
+    if name == "error" or is_failure(raw):
         out.add_event(UpstreamError(raw[:_SHOWN].decode("utf-8", "replace").strip(), line, end))
         return
     shown = raw[:60].decode("utf-8", "replace")
-    out.add_problem(f"a data line that is neither JSON nor [DONE]: {shown}", line, end)
+    out.add_fault(f"a data line that is neither JSON nor [DONE]: {shown}", line, end)
 
 
 def upstream_error(doc: Any, name: str, line: int, end: int) -> UpstreamError | None:

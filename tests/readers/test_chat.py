@@ -420,14 +420,14 @@ def test_the_end_mark_and_what_follows_it() -> None:
     assert said(*documents) == {Lane(): "ab"}
 
 
-def test_a_problem_is_the_last_event() -> None:
+def test_a_bad_payload_is_reported_between_the_others() -> None:
     data = wire(chunk(content="a"), "data: {not json\n\n", chunk(content="b"), "data: [DONE]\n\n")
-    data += wire(chunk(tool_calls=[part(0, "c", name="get")]))
     for sizes in ([], [1] * len(data)):
-        *_, text, problem = read(data, sizes)
-        assert isinstance(text, Text)
+        *_, before, problem, after, done = read(data, sizes)
+        assert isinstance(before, Text)
         assert isinstance(problem, Problem)
-        assert (problem.line, text.text) == (3, "a")
+        assert isinstance(after, Text)
+        assert (before.text, problem.line, after.text, done) == ("a", 3, "b", Done())
         assert "{not json" in problem.message
 
 
@@ -481,7 +481,7 @@ def test_d_byte_by_byte_equals_whole() -> None:
 
 # (e) is test_two_calls_with_interleaved_fragments and test_calls_come_out_in_…; (f) is
 # test_the_usage_trailer; (g) is test_the_first_finish_reason_counts; (h) is
-# test_a_problem_is_the_last_event.
+# test_a_bad_payload_is_reported_between_the_others.
 
 
 def test_i_megabytes_without_a_line_break() -> None:

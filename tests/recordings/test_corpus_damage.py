@@ -129,9 +129,9 @@ def test_a_broken_first_line(tmp_path: Path) -> None:
     assert [trouble.position for trouble in troubles] == ["line 1"]
 
 
-def test_a_malformed_stream_gives_what_it_said_before(tmp_path: Path) -> None:
+def test_a_malformed_stream_gives_what_it_said_around_the_damage(tmp_path: Path) -> None:
     (text,), (trouble,) = texts(ROOT / "fixtures" / "streams" / "malformed.sse")
-    assert text == "Up to here all is well, "
+    assert text == "Up to here all is well, and from here on it is, too."
     assert (trouble.position, trouble.status) == ("line 13", Status.MALFORMED)
 
 

@@ -18,7 +18,7 @@ import orjson
 from loopcli.lenient_json import member, string
 from loopcli.readers.base import Dialect, Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.errors import document_of, is_prose, lone_error, report, upstream_error
+from loopcli.readers.errors import document_of, is_failure, lone_error, report, upstream_error
 
 _DIALECTS = {
     "chat": ("chat", "ChatDialect"),
@@ -164,7 +164,7 @@ class AutoDialect:
         error = upstream_error(doc, name, line, end) if isinstance(doc, dict) else None
         if error is None and self._docs == 1:
             error = lone_error(doc, line, end)
-        message = doc is None and (name == "error" or is_prose(raw))
+        message = doc is None and (name == "error" or is_failure(raw))
         self._trouble = self._trouble or error is not None or message
         if error is not None:
             report(error, out)

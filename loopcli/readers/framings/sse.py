@@ -10,6 +10,7 @@ Rules of this file:
   document, each line is taken as one.
 - An object that stands between the events without ``data:``, on one line or on
   many, is a document; Gemini appends its errors like that.
+- A value that begins with ``data:`` again (``data: data: {…}``) is what follows that.
 - Comments, unknown fields, and ``data:`` values that are re-sent comments
   (``data: : PROCESSING``) are noise. An ``error`` field, which some servers
   use for failures in mid-stream, is a document named ``error``.
@@ -244,6 +245,8 @@ class _Data:
         self.line = line
         self.end = end
         stripped = value.strip()
+        while stripped.startswith(b"data:"):  # a gateway that wraps events again
+            stripped = stripped[5:].lstrip()
         self.whole = True
         self._doc: Any = None
         if stripped == b"[DONE]":
