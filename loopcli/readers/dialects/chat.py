@@ -8,6 +8,7 @@ DeepSeek, Qwen, Mistral, xAI, Azure, vLLM, llama.cpp and Ollama. Rules:
   ``reasoning_details`` with the same text, which counts only if the others are missing.
 - The first non-empty finish_reason of a choice is its reason.
 - ``<think>`` in the content stays content, because a loop may hold the closing tag.
+- Azure's "on your data" has ``messages``, each with a ``delta``, in the choice.
 - A whole answer has ``message`` in place of ``delta``.
 - vLLM gives the reason ``repetition`` when it detected one and ended the reply.
 - The first id is the generation's; the last usage block wins.
@@ -113,6 +114,8 @@ class ChatDialect(ProviderDialect):
     def _choice(self, choice: dict[str, Any], end: int, out: Collector) -> None:
         index = count(choice.get("index"))
         delta = choice.get("delta")
+        for message in objects(choice.get("messages")):
+            self._data_message(index, message, end, out)
         if isinstance(delta, dict):
             self._delta(index, delta, end, out)
         elif isinstance(choice.get("text"), str):
@@ -126,6 +129,19 @@ class ChatDialect(ProviderDialect):
                 self._finished.add(index)
             out.add_event(Finish(index, reason))
             self._add_server_loop(index, choice, reason, out)
+
+    def _data_message(self, choice: int, message: dict[str, Any], end: int, out: Collector) -> None:
+        """Read a message of Azure's "on your data", streamed or whole.
+
+        Its messages with the role ``tool`` hold the documents that were searched.
+        """
+        delta = message.get("delta")
+        delta = delta if isinstance(delta, dict) else message
+        if delta.get("role") in (None, "assistant"):
+            self._delta(choice, delta, end, out)
+            if message.get("end_turn") is True and choice not in self._finished:
+                self._finished.add(choice)
+                out.add_event(Finish(choice, "stop"))
 
     def _add_server_loop(
         self, index: int, choice: dict[str, Any], reason: str, out: Collector
