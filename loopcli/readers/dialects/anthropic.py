@@ -38,7 +38,7 @@ class AnthropicDialect(ProviderDialect):
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         end = frame[1]
-        match doc.get("type"):
+        match doc.get("type", "completion"):
             case "content_block_delta":
                 self._delta(count(doc.get("index")), doc.get("delta"), end, out)
             case "content_block_start":
@@ -50,11 +50,23 @@ class AnthropicDialect(ProviderDialect):
                 self._finish(member(doc, "delta", "stop_reason"), out)
             case "message_stop":
                 out.add_event(Done())
+            case "completion":
+                self._completion(doc, end, out)
             case "message":
                 self._start(doc, out)
                 for index, block in enumerate(objects(doc.get("content"))):
                     self._block(index, block, end, out)
                 self._finish(doc.get("stop_reason"), out)
+
+    def _completion(self, doc: dict[str, Any], end: int, out: Collector) -> None:
+        """Read a text completion; the oldest version sends the whole text so far."""
+        self._meta.update(out, doc.get("id"), doc.get("model"))
+        text = string(doc.get("completion"))
+        if text:
+            out.add_delta(Lane(), text, end)
+        if string(doc.get("stop_reason")):
+            self._finish(doc["stop_reason"], out)
+            out.add_event(Done())
 
     def _start(self, message: object, out: Collector) -> None:
         if self._begun:
