@@ -37,9 +37,12 @@ _ARGUMENTS = {
     "response.mcp_call_arguments.delta": True,
     "response.custom_tool_call_input.delta": False,
     "response.code_interpreter_call_code.delta": False,
+    "response.apply_patch_call_operation_diff.delta": False,
+    "response.shell_call_command.delta": False,
 }
-# Arguments by the member of an item that holds them.
-_INPUTS = {"arguments": True, "input": False, "code": False}
+# Arguments by the member of an item that holds them. An action is an object: the commands
+# of a shell, the query of a search (whose ``sources`` are its result). So is an operation.
+_INPUTS = {"arguments": True, "input": False, "code": False, "action": True, "operation": True}
 _ENDS = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
 )
@@ -139,7 +142,12 @@ class ResponsesDialect(ProviderDialect):
             ident = string(item.get("call_id")) or string(item.get("id"))
             self._calls.open(out, 0, index, name, ident)
             for key, is_json in _INPUTS.items():
-                if string(item.get(key)):
+                value = item.get(key)
+                if is_json and isinstance(value, dict) and value:
+                    self._mark_judged(index)
+                    written = {k: v for k, v in value.items() if k != "sources"}
+                    self._calls.add_whole(out, 0, index, written, end)
+                elif string(value):
                     self._mark_judged(index)
                     self._calls.add_fragment(out, 0, index, item[key], end, free=not is_json)
         elif item.get("type") == "message":
