@@ -45,6 +45,11 @@ class Collector:
         # Set with a problem: the rest of the input is ignored.
         self.stopped = False
 
+    @property
+    def has_text(self) -> bool:
+        """Whether any text, or the start of a tool call, has been added."""
+        return self.progress > 0 or bool(self._parts)
+
     def add_text(self, lane: Lane, delta: str, end: int) -> None:
         """Add a delta whose wire event ended at byte ``end``."""
         parts, ends = self.lane_buffers(lane)

@@ -8,16 +8,17 @@ a dialect takes a file beside this one, a row in ``_DIALECTS`` and the marks by 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
 
+from loopcli.events import Note
 from loopcli.lenient_json import member, string
 from loopcli.readers.base import Dialect, Frame
 from loopcli.readers.collector import Collector
+from loopcli.readers.dialects.meaning import has_words, is_ping
 from loopcli.readers.errors import document_of, is_failure, lone_error, report, upstream_error
 
 _DIALECTS = {
@@ -34,7 +35,7 @@ _DIALECTS = {
 NAMES = tuple(_DIALECTS)
 
 # The types of events, as each family spells them.
-_ANTHROPIC = r"message_(start|delta|stop)|content_block_(start|delta|stop)|ping"
+_ANTHROPIC = r"message_(start|delta|stop)|content_block_(start|delta|stop)|completion"
 _COHERE_2 = (
     r"message-(start|end)|content-(start|delta|end)|tool-plan-delta|tool-call-(start|delta|end)|"
     r"citation-(start|end)"
@@ -98,6 +99,8 @@ def _by_members(doc: dict[str, Any]) -> str | None:
         return "ollama"
     if isinstance(doc.get("content"), str) and isinstance(doc.get("stop"), bool):
         return "llamacpp"
+    if isinstance(doc.get("completion"), str) and "stop_reason" in doc:
+        return "anthropic"
     whole = isinstance(member(doc, "message", "content"), list) or (
         isinstance(doc.get("text"), str) and "generation_id" in doc
     )
@@ -118,16 +121,22 @@ class Wanted(NamedTuple):
 
 
 class AutoDialect:
-    """Detects the dialect from the first document of a known one, and passes it the rest.
+    """Detects the dialect from the documents, until one of them has brought words.
 
-    Errors that come before are reported here; other documents that come before are skipped.
+    The first document of a known dialect decides. A gateway may send one in another
+    dialect before the reply begins, so a later document of a known dialect decides again,
+    as long as nothing has been read. Pings and the like belong to no dialect. Errors that
+    come before are reported here; other documents that come before are skipped.
     """
 
     def __init__(self) -> None:
         self._chosen: Dialect | None = None
+        self._settled = False
         self._trouble = False
         self._strange: tuple[str, int, int] | None = None
         self._docs = 0
+        # The members of the first document with words of which nothing was read.
+        self._unread = ""
 
     @property
     def name(self) -> str:
@@ -139,27 +148,36 @@ class AutoDialect:
     @property
     def loads(self) -> Callable[[bytes], Any]:
         """The parser of a payload."""
-        return orjson.loads if self._chosen is None else self._chosen.loads
+        return self._chosen.loads if self._settled and self._chosen else orjson.loads
 
     def take(self, frames: Iterable[Frame], out: Collector) -> None:
         """Add the events of the documents."""
-        if self._chosen is not None:
-            self._chosen.take(frames, out)
-            return
         rest = iter(frames)
-        for frame in rest:
-            if self._choose(frame, out):
-                self.take(chain((frame,), rest), out)
-                return
-            if out.stopped:
+        if not self._settled:
+            self._try(rest, out)
+        if self._settled and self._chosen is not None:
+            self._chosen.take(rest, out)
+
+    def _try(self, frames: Iterator[Frame], out: Collector) -> None:
+        """Take frames until one brings words."""
+        for frame in frames:
+            doc, name = frame[0], frame[3]
+            speaks = "vercel" if name.startswith("line ") else recognise(doc)
+            if speaks and (self._chosen is None or self._chosen.name != speaks):
+                self._chosen = dialect(speaks)
+            if self._chosen is None:
+                self._skip(frame, out)
+            else:
+                self._chosen.take((frame,), out)
+                self._settled = out.has_text
+                if not self._settled and not self._unread and has_words(doc):
+                    self._unread = _members(doc)
+            if self._settled or out.stopped:
                 return
 
-    def _choose(self, frame: Frame, out: Collector) -> bool:
+    def _skip(self, frame: Frame, out: Collector) -> None:
+        """Report what a document of no known dialect reports."""
         doc, end, line, name, raw = frame
-        speaks = "vercel" if name.startswith("line ") else recognise(doc)
-        if speaks:
-            self._chosen = dialect(speaks)
-            return True
         self._docs += 1
         error = upstream_error(doc, name, line, end) if isinstance(doc, dict) else None
         if error is None and self._docs == 1:
@@ -168,15 +186,21 @@ class AutoDialect:
         self._trouble = self._trouble or error is not None or message
         if error is not None:
             report(error, out)
-        elif document_of(frame, out) is not None and self._strange is None:
-            self._strange = (", ".join(list(doc)[:5]), line, end)
-        return False
+        elif document_of(frame, out) and not is_ping(doc) and self._strange is None:
+            self._strange = _members(doc), line, end
 
     def close(self, out: Collector) -> None:
         """Add what only the end of the input makes certain."""
         if self._chosen is not None:
             self._chosen.close(out)
+            if self._unread and not self._settled:
+                message = f"nothing could be judged: the {self.name} documents have no known text"
+                out.add_event(Note(f"{message}; they have the members {self._unread}"))
         elif self._strange is not None and not self._trouble:
             members, line, end = self._strange
             message = f"an unknown format: its documents have the members {members}"
             out.add_problem(message, line, end)
+
+
+def _members(doc: dict[str, Any]) -> str:
+    return ", ".join(list(doc)[:5])
