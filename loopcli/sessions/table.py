@@ -32,6 +32,7 @@ class SessionFormat(NamedTuple):
 
 
 FORMATS = {
+    "turns": SessionFormat("turns", "Turns"),
     "claude-code-jsonl": SessionFormat("claude", "ClaudeSession"),
     "claude-code-stream-json": SessionFormat("claude_stream", "ClaudeStream"),
     "codex-rollout-jsonl": SessionFormat("codex", "CodexRollout"),
@@ -198,6 +199,10 @@ def _trajectory(doc: dict[str, Any], kind: str) -> str:
     return "mini-swe-agent" if mini else ""
 
 
+def _turns(doc: dict[str, Any], kind: str) -> str:
+    return "turns" if "doomLoop" in doc or isinstance(doc.get("turns"), list) else ""
+
+
 def _log(doc: dict[str, Any], kind: str) -> str:
     if kind == "session" and {"id", "timestamp"} <= doc.keys():
         return "pi-session"
@@ -238,6 +243,7 @@ def _object(doc: dict[str, Any], name: str) -> dict[str, Any]:
 
 # From the signs that nothing else has to those that many documents have.
 _SIGNS: tuple[Callable[[dict[str, Any], str], str], ...] = (
+    _turns,
     _claude,
     _codex,
     _gemini,
