@@ -6,7 +6,7 @@ Bytes come in. A *reader* turns them into *events*, *rules* watch the events and
 The rooms, from the ground up; a room imports only from those above it in this list,
 and ``tests/test_layers.py`` holds every file to that:
 
-``events verdicts session_events session_verdicts errors status``
+``events verdicts actions session_events session_verdicts errors status``
     the nouns
 ``words wording lenient_json signatures bounds``
     small measures that everybody shares

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from loopcli.actions import Action, Detection
 from loopcli.ladder import count
-from loopcli.session_verdicts import Action, Detection, Reading, SessionVerdict
+from loopcli.session_verdicts import Reading, SessionVerdict
 
 # Texts for the model that wait at a time: one for each tool that repeats.
 MAX_STEERING = 64

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from loopcli.session_verdicts import Action
+from loopcli.actions import Action
 
 # How often one conversation may be escalated: the document's figure.
 MAX_ESCALATIONS = 2

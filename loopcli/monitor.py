@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from loopcli.detector import Detector
 from loopcli.errors import ConfigError
-from loopcli.events import Channel, Event, Lane
+from loopcli.events import Channel, Lane
 from loopcli.readers.calls import Calls
 from loopcli.readers.collector import Collector
 from loopcli.rules import table
@@ -26,7 +26,7 @@ from loopcli.rules.base import Armed
 from loopcli.sessions.live import NAMES, reader
 from loopcli.settings.arming import FileSettings, chosen_channels, chosen_rules, resolve
 from loopcli.verdicts import Verdict
-from loopcli.watch import End, PlacedVerdict, StreamState, Watch
+from loopcli.watch import End, StreamState, Watch, WatchItem
 
 __all__ = ["StreamMonitor", "TextMonitor", "arm"]
 
@@ -162,7 +162,7 @@ class StreamMonitor:
         self._first(self._watch.close())
         return End.TRIPPED if self.verdict is not None else self.state.end()
 
-    def _first(self, judged: Iterable[tuple[Event, list[PlacedVerdict]]]) -> Verdict | None:
+    def _first(self, judged: Iterable[WatchItem]) -> Verdict | None:
         if self.verdict is None:
             placed = next((one for _, verdicts in judged for one in verdicts), None)
             if placed is not None:

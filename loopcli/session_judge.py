@@ -13,19 +13,21 @@ Source: OpenRouter, Doom-loop detection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from loopcli.actions import Action
 from loopcli.bounds import drop_oldest
 from loopcli.conversation import Conversation
 from loopcli.events import Event, Text
 from loopcli.ladder import MAX_ESCALATIONS, Escalation, Ladder, count, hazards
+from loopcli.rules import table
 from loopcli.rules.base import SessionRule
+from loopcli.rules.streaks.entry import STREAKS
 from loopcli.session_events import RoundEnd, SessionOptions, SessionStart, UserMessage
 from loopcli.session_setup import SessionSetup
 from loopcli.session_verdicts import (
     SERVER,
-    Action,
     JudgedItem,
     JudgedRound,
     Reading,
@@ -35,6 +37,7 @@ from loopcli.session_verdicts import (
     SessionVerdict,
     Uncounted,
 )
+from loopcli.verdicts import Peak
 
 # Agents that have been at work lately. Real sessions have a handful.
 MAX_AGENTS = 256
@@ -116,9 +119,12 @@ class SessionJudge:
         talks = self._conversations
         agents = {agent: self._counts(agent) for agent in ("", *talks)}
         stops = {name: talk.stop for name, talk in talks.items() if talk.stop}
-        peaks = {rule.name: rule.peak for rule in self._rules}
-        totals = SessionTotals(self._session, self._rounds, agents, stops, peaks)
+        totals = SessionTotals(self._session, self._rounds, agents, stops, self.peaks())
         return [*self._announce(), totals]
+
+    def peaks(self) -> dict[str, Peak]:
+        """Return the highest streak that each rule has counted."""
+        return {rule.name: rule.peak for rule in self._rules}
 
     def _announce(self) -> Iterator[SessionConfig]:
         if self._announced:
@@ -253,6 +259,19 @@ class SessionJudge:
         for rule in self._rules:
             if rule.name in state["rules"]:
                 rule.restore(state["rules"][rule.name])
+
+
+def armed_judge(
+    names: Iterable[str], configs: Mapping[str, Any], setup: SessionSetup
+) -> SessionJudge | None:
+    """Return a judge with the named rules, or ``None`` if there are none.
+
+    ``configs`` has the configuration of every rule by its name: the ladder is the
+    streaks rule's to configure, and every rule's to use.
+    """
+    rules = [table.RULES[name].load()(configs[name], setup) for name in names]
+    ladder = configs[STREAKS.name]
+    return SessionJudge(rules, ladder.ladder, setup, ladder.max_escalations) if rules else None
 
 
 def _place(item: JudgedItem) -> int:

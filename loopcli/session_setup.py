@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from loopcli.loop_keys import LoopKey
-from loopcli.session_verdicts import Action
+if TYPE_CHECKING:
+    from loopcli.actions import Action
+    from loopcli.loop_keys import LoopKey
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 

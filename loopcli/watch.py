@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from loopcli.detector import MAX_LANES, Detector
 from loopcli.events import (
@@ -26,9 +26,14 @@ from loopcli.events import (
 )
 from loopcli.readers.arguments import Unescaper
 from loopcli.readers.base import Reader
+from loopcli.readers.dialects.table import NAMES as REPLY_FORMATS
 from loopcli.readers.endings import CAPPED, FAILED, REFUSED
-from loopcli.session_events import SessionCall
+from loopcli.session_events import RoundEnd, SessionCall
 from loopcli.verdicts import REPETITION, Verdict
+
+if TYPE_CHECKING:
+    from loopcli.session_judge import SessionJudge
+    from loopcli.session_verdicts import SessionOutput, SessionVerdict
 
 
 class End(StrEnum):
@@ -55,6 +60,16 @@ class PlacedVerdict(NamedTuple):
     cut: int | None
 
 
+class SessionReport(NamedTuple):
+    """What there is to report on a session, which is no event of the input."""
+
+    output: SessionOutput
+
+
+# What a watch yields: an event, or a report, with the verdicts on it.
+WatchItem = tuple[Event | SessionReport, list[PlacedVerdict]]
+
+
 class StreamState:
     """What a stream has said so far: its id, its usage, its endings, its errors."""
 
@@ -69,6 +84,7 @@ class StreamState:
         self.error: UpstreamError | None = None
         self.problem: Problem | None = None
         self.server_loop = False
+        self.rounds = 0  # of a session
 
     @property
     def finish_reason(self) -> str | None:
@@ -93,6 +109,8 @@ class StreamState:
                     self.finishes[choice] = reason
             case Done():
                 self.done = True
+            case RoundEnd():
+                self.rounds += 1
             case Restart():
                 self.finishes, self.done, self.usage = {}, False, None
             case HttpHead():
@@ -119,15 +137,27 @@ class StreamState:
             return End.CAPPED
         if reasons & REFUSED:
             return End.REFUSED
-        return End.DONE if self.done or reasons or self.format == "text" else End.CUT
+        # Most programs write no end mark: a session may be continued at any time.
+        ended = self.done or reasons or self.rounds or self.format == "text"
+        return End.DONE if ended else End.CUT
 
 
 class Watch:
-    """Judges a stream as it arrives; pure: no clock, no input or output."""
+    """Judges a stream as it arrives; pure: no clock, no input or output.
 
-    def __init__(self, reader: Reader, detector: Detector) -> None:
+    ``sessions`` makes the judge of a session, once the input is known to be one.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        detector: Detector,
+        sessions: Callable[[], SessionJudge | None] | None = None,
+    ) -> None:
         self._reader = reader
         self.detector = detector
+        self._sessions = sessions
+        self.judge: SessionJudge | None = None
         self._overflow_reported = False
         self._calls = 0
         self.state = StreamState()
@@ -138,34 +168,48 @@ class Watch:
         """The number of deltas with content that have arrived."""
         return self._reader.progress
 
-    def feed(self, data: bytes) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
+    def feed(self, data: bytes) -> Iterator[WatchItem]:
         """Yield each event that ``data`` completes, with the verdicts on it."""
         return self._judge(self._reader.feed(data))
 
-    def close(self) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
+    def close(self) -> Iterator[WatchItem]:
         """Yield what the end of the input completes."""
-        return self._judge(self._reader.close())
+        yield from self._judge(self._reader.close())
+        for output in self.judge.close() if self.judge is not None else ():
+            yield SessionReport(output), []
 
-    def _judge(self, events: list[Event]) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
+    def _judge(self, events: list[Event]) -> Iterator[WatchItem]:
         self.state.format, self.state.framing = self._reader.name, self._reader.framing
+        if self._sessions is not None and self.state.format != "unknown":
+            self.judge = self._sessions() if _is_session(self.state.format) else None
+            self._sessions = None
         for event in events:
             self.state.note(event)
             if isinstance(event, SessionCall) and not event.spoken:
                 yield from self._judge_words(event)
-            if not isinstance(event, Text):
+            if isinstance(event, Text):
+                yield event, self._judge_text(event)
+            else:
                 self.detector.update(event)
                 yield event, [self._served(event)] if isinstance(event, ServerLoop) else []
-                continue
-            yield event, self._judge_text(event)
+            if self.judge is not None:
+                yield from self._judge_session(self.judge, event)
             if self.detector.overflowed and not self._overflow_reported:
                 self._overflow_reported = True
                 yield Note("the stream has too many choices or blocks; the rest go unjudged"), []
+
+    def _judge_session(self, judge: SessionJudge, event: Event) -> Iterator[WatchItem]:
+        """Yield what follows from an event for its session; a stop is a verdict to cut at."""
+        for output in judge.update(event):
+            stop = getattr(output, "stop", None)
+            cut = None if stop is None else getattr(output, "byte", None)
+            yield SessionReport(output), [PlacedVerdict(_ended(stop), cut)] if stop else []
 
     def _judge_text(self, event: Text) -> list[PlacedVerdict]:
         verdicts = self.detector.update(event)
         return [PlacedVerdict(v, event.marks.byte_after(v.offset)) for v in verdicts]
 
-    def _judge_words(self, call: SessionCall) -> Iterator[tuple[Event, list[PlacedVerdict]]]:
+    def _judge_words(self, call: SessionCall) -> Iterator[WatchItem]:
         """Judge the words of a call that came whole, as a lane of its own."""
         if self.detector.watches(Channel.TOOL_ARGS):
             self._calls += 1
@@ -182,3 +226,28 @@ class Watch:
         return PlacedVerdict(
             Verdict("server", REPETITION, message, words, chars, 0, 0, 0, lane=lane), None
         )
+
+
+def _is_session(name: str) -> bool:
+    """Return whether a format is one of sessions; those of replies are known without a look."""
+    if name == "text" or name in REPLY_FORMATS:
+        return False
+    from loopcli.sessions.table import NAMES
+
+    return name in NAMES
+
+
+def _ended(stop: SessionVerdict) -> Verdict:
+    """Return the verdict of the ladder that ends a session as one of a rule; it judged no words."""
+    reading = stop.reading
+    return Verdict(
+        rule=reading.rule,
+        kind=reading.detection.value,
+        message=stop.message,
+        words=0,
+        chars=0,
+        offset=0,
+        gauge=reading.streak,
+        ceiling=stop.ceiling,
+        lane=Lane(tool=reading.tool, agent=reading.agent),
+    )

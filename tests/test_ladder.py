@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from loopcli.actions import Action
 from loopcli.ladder import Escalation, Ladder, count, hazards, saved_streak
-from loopcli.session_verdicts import Action
 
 RUNGS = ("observe", "steer", "escalate", "block", "stop")
 OFF = dict.fromkeys(RUNGS, False)

@@ -21,7 +21,16 @@ RULES = {f"rules.{path.name}" for path in (PACKAGE / "rules").iterdir() if path.
 
 # From the ground up. A room imports from its own layer and from those below it.
 LAYERS = {
-    "nouns": {"", "events", "verdicts", "session_events", "session_verdicts", "errors", "status"},
+    "nouns": {
+        "",
+        "events",
+        "verdicts",
+        "actions",
+        "session_events",
+        "session_verdicts",
+        "errors",
+        "status",
+    },
     "measures": {
         *("words", "wording", "lenient_json", "signatures", "bounds"),
         *("identity", "loop_keys", "ladder", "session_setup"),
@@ -45,7 +54,7 @@ MAY_IMPORT = {
     "readers": {*_NOUNS, "readers"},
     "sessions": {*_NOUNS, "readers", "sessions"},
     "rules": {*_NOUNS, "rules"},
-    "composition": {*_NOUNS, "readers", "rules", "composition"},
+    "composition": {*_NOUNS, "readers", "sessions", "rules", "composition"},
     "recordings": {*_NOUNS, "readers", "sessions", "recordings"},
     "settings": {*_NOUNS, "rules", "settings"},
     "front door": {*_NOUNS, "readers", "sessions", "rules", "composition", "settings"},

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from session_scripts import Call, Script, ladder, server_item, session_call, verdicts
 
+from loopcli.actions import Action
 from loopcli.loop_keys import LoopKey
 from loopcli.rules.streaks.config import StreaksConfig
 from loopcli.session_setup import SessionSetup
-from loopcli.session_verdicts import Action, JudgedRound, SessionConfig, SessionTotals
+from loopcli.session_verdicts import JudgedRound, SessionConfig, SessionTotals
 
 X: Call = ("search", {"q": "x"})
 MODEL = SessionSetup(model="large")

@@ -13,6 +13,7 @@ from loopcli.output.console import Console
 from loopcli.settings import file as settings_file
 from loopcli.settings import profiles
 from loopcli.settings.arming import Settings, resolve
+from loopcli.settings.sessions import SessionSettings
 from loopcli.wording import escaped, kebab
 
 
@@ -34,7 +35,7 @@ def command(agent: str | None, file: str) -> int:
     console = Console(sys.stderr)
     lines: list[bytes] = []
     for base in bases:
-        arming = resolve(base)
+        arming = resolve(base, sessions=SessionSettings())
         for warning in arming.warnings:
             console.warning(warning)
         title = arming.profile.title if arming.profile else file

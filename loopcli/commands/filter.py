@@ -26,6 +26,8 @@ from loopcli.wording import kebab
 
 if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer
+    from loopcli.session_judge import SessionJudge
+    from loopcli.settings.arming import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,7 +48,7 @@ Exit status:
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     options.input_option("standard input"),
-    options.rule_options,
+    options.session_options,
     click.option("--hold", is_flag=True, help="Print nothing until the reply has ended clean."),
     click.option("--dry-run", is_flag=True, help="Judge and report, but do not cut the stream."),
     click.option(
@@ -72,6 +74,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="FILE",
         callback=options.writable,
         help="Write a report to FILE as JSON Lines.",
+    ),
+    click.option(
+        "--state",
+        metavar="FILE",
+        callback=options.writable,
+        help="Go on with the session that is remembered in FILE, and remember it there.",
     ),
     click.option(
         "--json",
@@ -105,7 +113,9 @@ def run_filter(ctx: click.Context, params: dict[str, Any]) -> int:
     _refuse_contradictions(params)
     arming = options.arming(ctx, params)
     armed = arming.rules(past_trip=params["dry_run"])
-    watch = Watch(reader(params["input_"]), Detector(armed))
+    judge, refused = _resumed(arming, params["state"])
+    make_judge = (lambda: _judge(arming)) if judge is None else (lambda: judge)
+    watch = Watch(reader(params["input_"]), Detector(armed), make_judge)
     settings = FilterSettings(
         hold=params["hold"],
         dry_run=params["dry_run"],
@@ -115,6 +125,7 @@ def run_filter(ctx: click.Context, params: dict[str, Any]) -> int:
         progress=params["progress"],
         idle_timeout=params["idle_timeout"],
         timeout=params["timeout"],
+        state_file=params["state"] or "",
     )
     info = {
         "version": __version__,
@@ -126,8 +137,32 @@ def run_filter(ctx: click.Context, params: dict[str, Any]) -> int:
     with contextlib.ExitStack() as stack:
         renderers, report = _renderers(params, stack)
         run = Filter(watch, settings, renderers)
-        warnings = (*arming.warnings, *options.idle(ctx, arming.names))
+        warnings = (*arming.warnings, *refused, *options.idle(ctx, arming.judging))
         return run.run(info, warnings, report)
+
+
+def _judge(arming: Settings) -> SessionJudge | None:
+    """Return what judges a session, if anything does."""
+    from loopcli.session_judge import armed_judge  # only a session pays for the import
+
+    return armed_judge(arming.session_names, arming.configs, arming.setup)
+
+
+def _resumed(arming: Settings, path: str | None) -> tuple[SessionJudge | None, list[str]]:
+    """Return a judge that goes on with the saved session of ``path``, and why it does not."""
+    if path is None:
+        return None, []
+    from loopcli.system import state_file
+
+    try:
+        state = state_file.load(path)
+        judge = _judge(arming)
+        if judge is not None and state is not None:
+            judge.resume(state)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        why = f"{path}: not a saved session ({error}); starting from nothing"
+        return _judge(arming), [why]
+    return judge, []
 
 
 def _without_overruled(ctx: click.Context, params: dict[str, Any]) -> dict[str, Any]:

@@ -21,15 +21,19 @@ from click.core import ParameterSource
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.rules import table
+from loopcli.rules.registration import Judged
 from loopcli.sessions.live import NAMES
 from loopcli.settings.arming import (
     DEFAULT_RULES,
+    DEFAULT_SESSION_RULES,
     PRESETS,
+    REPLY_PRESETS,
     FileSettings,
     Settings,
     changes_nothing,
     resolve,
 )
+from loopcli.settings.sessions import SessionSettings
 
 ENVIRONMENT_PREFIX = "LOOPCHECK"
 
@@ -95,28 +99,29 @@ def input_option(what: str) -> Callable[[F], F]:
     )
 
 
-def knob_options(function: F) -> F:
-    """Add a flag for every knob of every rule."""
+def knob_options(function: F, events: Judged) -> F:
+    """Add a flag for every knob of every rule that judges such events."""
     options = [
         click.option(
             knob.flag, metavar=knob.argument, help=f"{knob.help}  [default: {knob.default}]"
         )
-        for _, knob in table.knobs()
+        for entry, knob in table.knobs()
+        if entry.judges is events
     ]
     return reduce(lambda decorated, option: option(decorated), reversed(options), function)
 
 
-def rule_options(function: F) -> F:
+def rule_options(function: F, presets: Iterable[str] = REPLY_PRESETS, more: str = "") -> F:
     """Add what arms rules: ``--rules``, ``--preset``, ``--watch``, ``--config`` and the knobs."""
     rules = click.option(
         "--rules",
         metavar="NAME[,NAME]",
-        help=f"The rules to arm.  [default: {','.join(DEFAULT_RULES)}]",
+        help=f"The rules to arm.  [default: {','.join(DEFAULT_RULES)}{more}]",
         shell_complete=_completed(table.RULES),
     )
     preset = click.option(
         "--preset",
-        type=click.Choice(sorted(PRESETS)),
+        type=click.Choice(sorted(presets)),
         help="Arm the rules of a published system with its figures.",
     )
     watch = click.option(
@@ -136,14 +141,66 @@ def rule_options(function: F) -> F:
     agent = click.option(
         "--agent", metavar="ID", help="The profile of --config to use, by its id or name."
     )
-    return rules(preset(watch(config(agent(knob_options(function))))))
+    return rules(preset(watch(config(agent(knob_options(function, Judged.TEXT))))))
+
+
+def session_options(function: F) -> F:
+    """Add what ``rule_options`` does, and what arms the rules for agents' sessions."""
+    options = [
+        click.option(
+            "--results/--no-results",
+            default=None,
+            help="Let a changed tool result end a streak, as by default, or not.",
+        ),
+        click.option(
+            "--loop-key",
+            metavar="TOOL=FIELD[,FIELD]",
+            multiple=True,
+            help="The arguments that identify a call of TOOL; TOOL=false never counts it.",
+        ),
+        click.option(
+            "--action",
+            metavar="TOOL=ACTION",
+            multiple=True,
+            help="What to do about TOOL instead of what the ladder says.",
+        ),
+        click.option(
+            "--escalation-model", metavar="NAME", callback=given, help="The model to escalate to."
+        ),
+        click.option(
+            "--escalation-advisor", is_flag=True, help="An escalated turn may ask an advisor."
+        ),
+    ]
+    function = knob_options(function, Judged.SESSION)
+    function = reduce(lambda decorated, option: option(decorated), reversed(options), function)
+    more = f"; for sessions also {','.join(DEFAULT_SESSION_RULES)}"
+    return rule_options(function, PRESETS, more)
+
+
+def session_settings(params: Mapping[str, Any]) -> SessionSettings | None:
+    """Return what a command line says of sessions; ``None`` if its command judges none."""
+    if "loop_key" not in params:
+        return None
+    loop_keys, actions = {}, {}
+    if params["loop_key"] or params["action"]:
+        from loopcli.settings import session_texts  # start-up is paid by every pipeline
+
+        loop_keys = session_texts.loop_keys("--loop-key", params["loop_key"])
+        actions = session_texts.actions("--action", params["action"])
+    return SessionSettings(
+        loop_keys=loop_keys,
+        actions=actions,
+        model=params["escalation_model"] or "",
+        advisor=params["escalation_advisor"] or None,
+        results=params["results"],
+    )
 
 
 def _watched() -> str:
     """Return what the rules watch by default: the first of them, then those that differ."""
     watching: dict[tuple[str, ...], list[str]] = {}
-    for entry in table.RULES.values():
-        watching.setdefault(entry.watches, []).append(entry.name)
+    for name in table.judging(Judged.TEXT):
+        watching.setdefault(table.RULES[name].watches, []).append(name)
     parts: list[str] = []
     for channels, names in watching.items():
         which = "all" if len(channels) == len(Channel) else " and ".join(channels)
@@ -168,13 +225,14 @@ def arming(ctx: click.Context, params: Mapping[str, Any]) -> Settings:
     """Return what a command line arms. Raises ``ConfigError`` with all defects of its knobs."""
     written = {}
     for _, knob in table.knobs():
-        if params[knob.name] is not None:
+        if params.get(knob.name) is not None:
             spelled = knob.flag
             if not _from_flag(ctx, knob.name):
                 spelled = f"{ENVIRONMENT_PREFIX}_{knob.name.upper()}"
             written[knob.name] = spelled, params[knob.name]
     base = _base(params["config"], params["agent"])
-    return resolve(base, written, **{key: params[key] for key in ("rules", "preset", "watch")})
+    chosen = {key: params[key] for key in ("rules", "preset", "watch")}
+    return resolve(base, written, **chosen, sessions=session_settings(params))
 
 
 def idle(

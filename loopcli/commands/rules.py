@@ -8,6 +8,7 @@ import click
 
 from loopcli.commands.printing import printed_lines
 from loopcli.rules import table
+from loopcli.rules.registration import Judged
 
 
 @click.command("rules")
@@ -20,8 +21,11 @@ def _lines() -> Iterator[str]:
     for entry in table.RULES.values():
         yield f"{entry.name}: {entry.title}"
         yield f"  source: {entry.source}"
-        yield f"  watches: {', '.join(entry.watches)}"
-        yield f"  can watch: {', '.join(entry.channels)}"
+        if entry.judges is Judged.SESSION:
+            yield "  judges: the rounds of an agent's session"
+        else:
+            yield f"  watches: {', '.join(entry.watches)}"
+            yield f"  can watch: {', '.join(entry.channels)}"
         for knob in entry.knobs:
             yield f"  {knob.flag} (default {knob.default})\n      {knob.help}"
         yield "  cannot see:"

@@ -22,12 +22,15 @@ from loopcli.system.stdio import (
     die_by,
 )
 from loopcli.verdicts import LENGTH, Verdict
-from loopcli.watch import End, PlacedVerdict, Watch
+from loopcli.watch import End, PlacedVerdict, SessionReport, Watch
 
 if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer
+    from loopcli.session_verdicts import SessionOutput
 
 STDIN, STDOUT = 0, 1
+# A session may warn of each of its calls.
+_MAX_WARNINGS = 100
 
 
 class FilterSettings(NamedTuple):
@@ -41,6 +44,7 @@ class FilterSettings(NamedTuple):
     progress: bool = False
     idle_timeout: float = 0
     timeout: float = 0
+    state_file: str = ""
 
 
 class Filter:
@@ -57,6 +61,8 @@ class Filter:
         self._judging = True
         self._verdict: Verdict | None = None
         self._end: End | None = None
+        self._unsaved = False  # rounds have been judged since the state was saved
+        self._warned: set[str] = set()
 
     def run(
         self, info: dict[str, Any], warnings: Sequence[str], report: JsonLinesRenderer | None
@@ -98,6 +104,7 @@ class Filter:
             begins, progress = self._read, self._watch.progress
             self._read += len(data)
             cut = self._judge(self._watch.feed, data)
+            self._save()
             if self._watch.progress != progress:
                 self._limits.touch()
             if not self._settings.emit_text:
@@ -108,6 +115,7 @@ class Filter:
             self._tick()
         else:
             self._judge(lambda _: self._watch.close(), b"")
+            self._save()
         if self._verdict is not None:
             self._trip_event(self._verdict)
         else:
@@ -130,12 +138,17 @@ class Filter:
             self._problem(f"judging failed, the rest is copied unjudged: {error!r}", kind="bug")
         return None
 
-    def _handle(self, event: Event, verdicts: Sequence[PlacedVerdict]) -> int | None:
+    def _handle(
+        self, event: Event | SessionReport, verdicts: Sequence[PlacedVerdict]
+    ) -> int | None:
         """Report an event and its verdicts; return the byte to cut at, if any."""
+        if isinstance(event, SessionReport):
+            self._report_session(event.output)
         for placed in verdicts:
             self._statuses.append(_status_of(placed.verdict))
-            for renderer in self._renderers:
-                renderer.verdict(placed, self._read)
+            if not isinstance(event, SessionReport):
+                for renderer in self._renderers:
+                    renderer.verdict(placed, self._read)
             if not self._settings.dry_run and placed.cut is not None:
                 self._verdict = placed.verdict
                 self._emit(event, placed.verdict.offset)
@@ -155,7 +168,32 @@ class Filter:
                 self._warn(message)
         return None
 
-    def _emit(self, event: Event, size: int | None) -> None:
+    def _report_session(self, output: SessionOutput) -> None:
+        """Report a round, or where a session begins or ends; each warning once."""
+        self._unsaved = True
+        for warning in getattr(output, "warnings", ()):
+            if warning not in self._warned and len(self._warned) < _MAX_WARNINGS:
+                self._warned.add(warning)
+                self._warn(warning)
+        for renderer in self._renderers:
+            renderer.session(output, self._read)
+
+    def _save(self) -> None:
+        """Save what is remembered of the session, before anything else is read."""
+        judge = self._watch.judge
+        if not (self._unsaved and self._settings.state_file and judge is not None):
+            return
+        from loopcli.system import state_file
+
+        self._unsaved = False
+        try:
+            state_file.save(self._settings.state_file, judge.snapshot())
+        except OSError as error:
+            self._settings = self._settings._replace(state_file="")
+            self._statuses.append(Status.TROUBLE)
+            self._problem(f"the state is not saved: {error.strerror or error}", kind="io")
+
+    def _emit(self, event: Event | SessionReport, size: int | None) -> None:
         """With ``--emit text``, write the text of the first choice, of the main agent."""
         if not self._settings.emit_text or not isinstance(event, Text):
             return
@@ -218,6 +256,8 @@ class Filter:
         words, chars = self._watch.detector.totals()
         end = End.TRIPPED if self._verdict else self._end or self._watch.state.end()
         peaks = {name: peak for name, (_, _, peak) in self._watch.detector.gauges().items()}
+        if self._watch.judge is not None:
+            peaks |= self._watch.judge.peaks()
         return Summary(
             status=from_signal(signalled) if signalled else worst(self._statuses),
             end=end,

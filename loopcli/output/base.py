@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopcli.detector import Gauge
 from loopcli.verdicts import Peak
 from loopcli.watch import End, PlacedVerdict, StreamState
+
+if TYPE_CHECKING:
+    from loopcli.session_verdicts import SessionOutput
 
 
 class Summary(NamedTuple):
@@ -30,6 +33,9 @@ class Renderer(Protocol):
 
     def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """A rule fired when ``bytes_in`` bytes had been read."""
+
+    def session(self, output: SessionOutput, bytes_in: int) -> None:
+        """A session began, a round of it was judged, or it ended."""
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
         """Something failed.

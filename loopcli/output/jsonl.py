@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from loopcli.detector import Gauge
 from loopcli.lenient_json import dump
 from loopcli.output.base import Summary
 from loopcli.watch import PlacedVerdict
 from loopcli.wording import clean
+
+if TYPE_CHECKING:
+    from loopcli.session_verdicts import SessionOutput
 
 
 class JsonLinesRenderer:
@@ -49,6 +52,13 @@ class JsonLinesRenderer:
                 "bytes_read": bytes_in,
             }
         )
+
+    def session(self, output: SessionOutput, bytes_in: int) -> None:
+        """Write what there is to report on a session."""
+        from loopcli.output.session import session_records
+
+        for record in session_records(output, bytes_in):
+            self._write(record)
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
         """Write a problem."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from loopcli.detector import Gauge
 from loopcli.output.base import Summary
 from loopcli.verdicts import share
 from loopcli.watch import PlacedVerdict
+
+if TYPE_CHECKING:
+    from loopcli.session_verdicts import SessionOutput
 
 # Seconds between two drawings: faster than an eye follows, slow enough to cost nothing.
 _INTERVAL = 0.1
@@ -37,6 +40,10 @@ class ProgressRenderer:
 
     def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """Make room for the message."""
+        self._bar.clear()
+
+    def session(self, output: SessionOutput, bytes_in: int) -> None:
+        """Make room for the messages."""
         self._bar.clear()
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from loopcli.actions import Action
 from loopcli.detector import Gauge
 from loopcli.output.base import Summary
-from loopcli.output.console import RED, Console
+from loopcli.output.console import RED, YELLOW, Console
 from loopcli.status import Status
 from loopcli.watch import PlacedVerdict
 from loopcli.wording import shown
+
+if TYPE_CHECKING:
+    from loopcli.session_verdicts import SessionOutput
 
 _STDIN, _STDOUT = "<stdin>", "<stdout>"
 
@@ -40,6 +44,16 @@ class TextRenderer:
             words = " ".join(map(shown, verdict.repeated))
             line += f"; repeating {words} since character {verdict.onset_char}"
         self._console.line(line, source=_STDIN, color=RED)
+
+    def session(self, output: SessionOutput, bytes_in: int) -> None:
+        """Report the verdicts of a round; one that only takes note is for ``verbose``."""
+        for verdict in getattr(output, "verdicts", ()):
+            if verdict.effective is Action.OBSERVE and not self._verbose:
+                continue
+            agent = f"agent {shown(verdict.reading.agent)}: " if verdict.reading.agent else ""
+            color = RED if verdict.effective is Action.STOP else YELLOW
+            line = f"{agent}round {verdict.round}: {verdict.effective}: {verdict.message}"
+            self._console.line(line, source=_STDIN, color=color)
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
         """Report an error, and its line if it has one."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopcli.errors import ConfigError
 from loopcli.events import Channel, Event
 from loopcli.ladder import count
-from loopcli.session_verdicts import Reading, Uncounted
 from loopcli.verdicts import Peak, Region, Verdict
+
+if TYPE_CHECKING:
+    from loopcli.session_verdicts import Reading, Uncounted
 
 
 class Rule(Protocol):

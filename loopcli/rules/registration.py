@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from loopcli.events import Channel
-from loopcli.rules.base import Rule, RuleConfig
+from loopcli.rules.base import RuleConfig
 from loopcli.wording import kebab
 
 U32 = 2**32 - 1
@@ -143,7 +143,8 @@ class RuleEntry(NamedTuple, Generic[ConfigT]):
     knobs: its numbers, in the order of ``config``, the class that holds them.
     ceiling_knob: the knob that is the ceiling of every peak; ``None`` where the ceiling depends
     on what repeats.
-    load: imports the rule and returns its class, which is called as ``Rule(config, past_trip=…)``.
+    load: imports the rule and returns its class. One that judges text is called as
+    ``Rule(config, past_trip=…)``, one that judges sessions as ``SessionRule(config, setup)``.
     armed: ends the sentence "a reply is abandoned …" for a configuration.
     warning: what is odd about a configuration, or nothing; it spells knobs as the caller says.
     sweep: how its knobs are tried.
@@ -160,7 +161,7 @@ class RuleEntry(NamedTuple, Generic[ConfigT]):
     knobs: tuple[Knob, ...]
     config: type[ConfigT]
     ceiling_knob: str | None
-    load: Callable[[], Callable[..., Rule]]
+    load: Callable[[], Callable[..., Any]]
     armed: Callable[[ConfigT], str]
     warning: Callable[[ConfigT, Spelling], str]
     sweep: SweepPlan

@@ -16,11 +16,15 @@ from loopcli.rules.novelty.entry import NOVELTY
 from loopcli.rules.period.entry import PERIOD
 from loopcli.rules.registration import Judged, Knob, RuleEntry
 from loopcli.rules.saturation.entry import SATURATION
+from loopcli.rules.streaks.entry import STREAKS
+from loopcli.rules.tails.entry import TAILS
 
 RULES: Mapping[str, RuleEntry[Any]] = registration.listed(
     SATURATION,
     PERIOD,
     NOVELTY,
+    STREAKS,
+    TAILS,
 )
 
 # The knobs of every rule, by its name.

@@ -7,14 +7,14 @@ import signal
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from loopcli.events import Channel, Event, HttpHead, Note, Restart, Text
+from loopcli.events import Channel, HttpHead, Note, Restart, Text
 from loopcli.readers.endings import http_status
 from loopcli.run.attempts import AttemptKind, AttemptOutcome
 from loopcli.run.child import Child
 from loopcli.status import RunStatus
 from loopcli.system.signals import Signals
 from loopcli.system.stdio import IdleError, Limits, Output, TimeLimitError
-from loopcli.watch import End, PlacedVerdict, StreamState, Watch
+from loopcli.watch import End, PlacedVerdict, StreamState, Watch, WatchItem
 from loopcli.wording import counted
 
 STDOUT = 1
@@ -120,7 +120,7 @@ class AttemptRunner:
                 return tripped
         return self._judge(watch.close())
 
-    def _judge(self, judged: Iterable[tuple[Event, list[PlacedVerdict]]]) -> PlacedVerdict | None:
+    def _judge(self, judged: Iterable[WatchItem]) -> PlacedVerdict | None:
         """Return the first verdict; count what the model wrote before it."""
         for event, verdicts in judged:
             if isinstance(event, Text) and event.lane.channel is Channel.CONTENT:

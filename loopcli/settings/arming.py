@@ -17,16 +17,25 @@ from loopcli.events import Channel
 from loopcli.rules import table
 from loopcli.rules.base import Armed
 from loopcli.rules.registration import Judged
+from loopcli.rules.streaks.entry import STREAKS
 from loopcli.rules.table import Configs
+from loopcli.session_setup import SessionSetup
+from loopcli.settings.sessions import SessionSettings
 from loopcli.wording import kebab
 
 if TYPE_CHECKING:
     from loopcli.settings.profiles import Profile
 
 # The document's rule and figures, now and for ever, whatever the defaults become.
-PRESETS = {"gg": ("saturation",)}
+PRESETS = {"gg": ("saturation",), "openrouter": ("streaks", "tails")}
+# Those that judge single replies.
+REPLY_PRESETS = ("gg",)
 # Novelty costs more than both, and finds only loops that are long already.
 DEFAULT_RULES = ("saturation", "period")
+# What judges a session beside those.
+DEFAULT_SESSION_RULES = ("streaks", "tails")
+# Numbers that a preset needs and that are not the defaults: the document knows no cycles.
+_PRESET_KNOBS = {"openrouter": {"max_cycle": ("--preset openrouter", "0")}}
 
 # By a knob's name: how the user spelled the name, and the value's text.
 Written = Mapping[str, tuple[str, str]]
@@ -44,6 +53,7 @@ class FileSettings(NamedTuple):
     channels: frozenset[Channel] | None = None
     knobs: Written = NOTHING
     profile: Profile | None = None
+    sessions: SessionSettings = SessionSettings()
 
 
 class Settings(NamedTuple):
@@ -54,6 +64,14 @@ class Settings(NamedTuple):
     channels: frozenset[Channel] | None
     warnings: tuple[str, ...] = ()
     profile: Profile | None = None
+    session_names: tuple[str, ...] = ()
+    setup: SessionSetup = SessionSetup()
+
+    @property
+    def judging(self) -> frozenset[str]:
+        """The rules whose knobs have an effect; the ladder's have one for every session rule."""
+        ladder = [STREAKS.name] if self.session_names else []
+        return frozenset([*self.names, *self.session_names, *ladder])
 
     @property
     def line(self) -> str:
@@ -87,17 +105,41 @@ def resolve(
     rules: str | None = None,
     preset: str | None = None,
     watch: str | None = None,
+    sessions: SessionSettings | None = None,
 ) -> Settings:
-    """Return what is armed. Raises ``ConfigError`` with all defects of the knobs."""
+    """Return what is armed. Raises ``ConfigError`` with all defects of the knobs.
+
+    ``sessions`` is what a command was told about sessions, ``None`` for a command
+    that judges none.
+    """
     names = base.names
+    session_names: tuple[str, ...] = DEFAULT_SESSION_RULES
     if rules is not None:
         names = chosen_rules("--rules", rules)
-    elif names is None:
-        names = PRESETS[preset] if preset else DEFAULT_RULES
-    configs = table.configs({**base.knobs, **written})
+    elif names is None and preset:
+        names = PRESETS[preset]
+    if names is None:
+        names = DEFAULT_RULES
+    else:
+        session_names = tuple(n for n in names if table.RULES[n].judges is Judged.SESSION)
+    if sessions is None:
+        if rules is not None and session_names:
+            raise ConfigError(f"--rules: `{session_names[0]}` judges sessions, and this does not")
+        names, session_names = tuple(n for n in names if n not in session_names), ()
+    configs = table.configs({**_PRESET_KNOBS.get(preset or "", {}), **base.knobs, **written})
     channels = base.channels if watch is None else chosen_channels("--watch", watch)
-    warnings = *_odd(base.profile, names, configs), *_idle(base, written, names)
-    return Settings(names, configs, channels, warnings, base.profile)
+    settings = Settings(
+        names=names,
+        configs=configs,
+        channels=channels,
+        profile=base.profile,
+        session_names=session_names,
+        setup=(sessions or SessionSettings())
+        .over(base.sessions)
+        .setup({*base.knobs, *written}, results=preset != "openrouter"),
+    )
+    idle = _idle(base, written, settings.judging) if sessions is not None or names else ()
+    return settings._replace(warnings=(*_odd(base.profile, names, configs), *idle))
 
 
 def _idle(base: FileSettings, written: Written, names: Collection[str]) -> Iterator[str]:

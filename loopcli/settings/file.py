@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from loopcli.errors import ConfigError, reason
 from loopcli.rules import table
-from loopcli.settings import jsonc, profiles
+from loopcli.settings import jsonc, profiles, session_texts
 from loopcli.settings.arming import FileSettings, chosen_channels, chosen_rules
 from loopcli.settings.profiles import Profile
 
@@ -105,7 +105,7 @@ def _toml(text: str) -> Any:
 
 def _own(doc: Mapping[str, Any], defects: list[str]) -> FileSettings:
     """Return the settings of our own; what is wrong with them goes to ``defects``."""
-    _refuse_unknown("", doc, (*_LISTS, *table.RULES, *profiles.KEYS), defects)
+    _refuse_unknown("", doc, (*_LISTS, *session_texts.KEYS, *table.RULES, *profiles.KEYS), defects)
     knobs = dict(_knobs(doc, defects))
     _told(defects, table.configs, knobs)
     rules, watch = (_list(doc, key, defects) for key in _LISTS)
@@ -113,6 +113,7 @@ def _own(doc: Mapping[str, Any], defects: list[str]) -> FileSettings:
         _told(defects, chosen_rules, "rules", rules) if rules is not None else None,
         _told(defects, chosen_channels, "watch", watch) if watch is not None else None,
         knobs,
+        sessions=session_texts.of_file(doc, defects),
     )
 
 

@@ -16,6 +16,7 @@ from toy_rule.entry import SHOUT
 from loopcli.rules import registration, table
 from loopcli.rules.registration import Judged, RuleEntry
 from loopcli.settings.arming import FileSettings, resolve
+from loopcli.settings.sessions import SessionSettings
 
 ROOT = Path(__file__).parents[2]
 # The line in the table, and then the command line as it is.
@@ -143,7 +144,7 @@ def completed(*words: str) -> list[str]:
 def test_a_shell_completes_it() -> None:
     assert completed("--sho") == ["--shout-marks", "--shout-gap"]
     assert completed("analyze", "--shout-m") == ["--shout-marks"]
-    assert completed("--rules", "s") == ["saturation", "shout"]
+    assert completed("--rules", "s") == ["saturation", "streaks", "shout"]
     assert completed("--rules", "period,sh") == ["period,shout"]
 
 
@@ -181,7 +182,7 @@ def test_no_name_is_registered_twice() -> None:
 def test_a_rule_of_sessions_does_not_judge_text(monkeypatch: pytest.MonkeyPatch) -> None:
     of_sessions = SHOUT._replace(judges=Judged.SESSION)
     monkeypatch.setattr(table, "RULES", registration.listed(*table.RULES.values(), of_sessions))
-    settings = resolve(FileSettings(), rules="period,shout")
+    settings = resolve(FileSettings(), rules="period,shout", sessions=SessionSettings())
     assert settings.configs["shout"] == ShoutConfig()
     assert [armed.make().name for armed in settings.rules()] == ["period"]
     assert "shout" not in table.judging(Judged.TEXT)

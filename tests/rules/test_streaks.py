@@ -16,10 +16,11 @@ from session_scripts import (
     verdicts,
 )
 
+from loopcli.actions import Action
 from loopcli.identity import fingerprint
 from loopcli.rules.streaks.rule import StreaksRule
 from loopcli.session_events import CallKind, RoundEnd, RoundRestart, SessionResult, SessionStart
-from loopcli.session_verdicts import Action, JudgedRound, Reading, Uncounted
+from loopcli.session_verdicts import JudgedRound, Reading, Uncounted
 
 X: Call = ("search", {"q": "x"})
 Y: Call = ("search", {"q": "y"})

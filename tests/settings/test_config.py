@@ -111,12 +111,12 @@ def test_a_profile_must_state_its_knobs_and_is_not_warned_of_them(path: Path) ->
 
 
 DEFECTS = {
-    "windows = 3": "`windows` is no setting (there is: rules, watch, saturation, ",
+    "windows = 3": "`windows` is no setting (there is: rules, watch, results, ",
     "[saturation]\nperiod-data = 3": "[saturation] `period-data` is no setting (there is: window-w",
     "period = 3": "period = `3`: not a table of knobs",
     "rules = 'period'": 'rules = `"period"`: not a list of names',
     "rules = []": "rules: no rule is named",
-    "rules = ['nosuch']": "rules: unknown rule `nosuch` (there is: saturation, period, novelty)",
+    "rules = ['nosuch']": "rules: unknown rule `nosuch` (there is: ",
     "watch = ['nosuch']": "watch: unknown channel `nosuch` (there is: ",
     "[period]\nperiod-data = 0": "[period] period-data = `0`: every reply would be a loop",
     "[period]\nperiod-data = -1": "[period] period-data = `-1`: not a whole number of 0 or more",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from loopcli.actions import Detection
 from loopcli.identity import UnhashableError, fingerprint, material
 from loopcli.loop_keys import ALL_ARGUMENTS, Identity, LoopKey, identify, identity_of
 from loopcli.rules.streaks import messages
@@ -14,7 +15,7 @@ from loopcli.rules.streaks.cycles import Cycle
 from loopcli.rules.streaks.results import NO_RESULTS, digest
 from loopcli.rules.streaks.state import NOTHING, AgentState, LastCalls, ToolRecord
 from loopcli.session_events import CallKind, SessionCall, SessionResult
-from loopcli.session_verdicts import EXEMPT, SERVER, UNHASHABLE, Detection, Reading, Uncounted
+from loopcli.session_verdicts import EXEMPT, SERVER, UNHASHABLE, Reading, Uncounted
 
 # What a server adds to its own request, and what came of it.
 _SERVER_NOISE = {"id", "type", "status", "output", "result", "results", "error"}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from loopcli.actions import Detection
 from loopcli.bounds import drop_oldest
 from loopcli.events import Channel, Event, Text
 from loopcli.identity import fingerprint
@@ -21,7 +22,7 @@ from loopcli.rules.tails.config import NAME, TailsConfig
 from loopcli.rules.tails.repetition import normalised, repetition
 from loopcli.session_events import RoundEnd, RoundRestart, SessionOptions, SessionStart
 from loopcli.session_setup import SessionSetup
-from loopcli.session_verdicts import Detection, Reading
+from loopcli.session_verdicts import Reading
 from loopcli.verdicts import Peak
 
 # Agents that have been at work lately. Real sessions have a handful.
