@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +118,47 @@ def test_the_engine_and_the_rules_agree(transcript: dict[str, Any]) -> None:
     assert len(config.warnings) == expect["configWarnings"]
     assert isinstance(totals, SessionTotals)
     assert totals.agents[""] == expect["state"]
+
+
+def lines_of(transcript: dict[str, Any], *, whole: bool) -> str:
+    """A transcript in the form of `--input turns`: a line, or a head and a line for each turn."""
+    head = {name: transcript[name] for name in ("id", "doomLoop", "tools") if name in transcript}
+    turns = transcript["turns"]
+    return "".join(
+        json.dumps(line) + "\n" for line in ([head | {"turns": turns}] if whole else [head, *turns])
+    )
+
+
+def fields(record: dict[str, Any], *without: str) -> dict[str, Any]:
+    """A record without some of its members."""
+    return {name: value for name, value in record.items() if name not in without}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_engine_and_the_command_line_agree(whole: bool, tmp_path: Path) -> None:
+    report = tmp_path / "report.jsonl"
+    data = "".join(lines_of(transcript, whole=whole) for transcript in transcripts())
+    command = [sys.executable, "-m", "loopcli", "-q", "--input", "turns", "--dry-run"]
+    command += ["--preset", "openrouter", "--report", str(report)]
+    done = subprocess.run(command, input=data.encode(), capture_output=True, check=False)
+    assert (done.returncode, done.stdout.decode() == data) == (3, True)
+    records = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
+    for transcript in transcripts():
+        expect = transcript["expect"]
+        at = next(n for n, record in enumerate(records) if record["type"] == "session")
+        end = next(n for n, record in enumerate(records) if record["type"] == "session-end")
+        session, totals = records[at], records[end]
+        assert session["session"] == totals["session"] == transcript["id"]
+        assert session["config"] == expect["config"]
+        assert len(session["warnings"]) == expect["configWarnings"]
+        rounds = [record for record in records[at:end] if record["type"] == "round"]
+        assert [
+            {
+                "text": record["text"],
+                "server": [fields(item, "name") for item in record["server"]],
+                "calls": [fields(call, "uncounted") for call in record["calls"]],
+            }
+            for record in rounds
+        ] == [fields(turn, "warnings") for turn in expect["turns"]]
+        assert totals["state"] == expect["state"]
+        del records[: end + 1]
