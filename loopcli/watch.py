@@ -85,6 +85,12 @@ class StreamState:
         self.problem: Problem | None = None
         self.server_loop = False
         self.rounds = 0  # of a session
+        self.has_words = False  # whether any text but blanks has arrived
+
+    @property
+    def nothing_arrived(self) -> bool:
+        """Whether the input was empty, or blank plain text: a command that failed, most often."""
+        return self.format == "text" and not self.has_words
 
     @property
     def finish_reason(self) -> str | None:
@@ -188,6 +194,7 @@ class Watch:
             if isinstance(event, SessionCall) and not event.spoken:
                 yield from self._judge_words(event)
             if isinstance(event, Text):
+                self.state.has_words = self.state.has_words or not event.text.isspace()
                 yield event, self._judge_text(event)
             else:
                 self.detector.update(event)

@@ -226,12 +226,17 @@ class Filter:
             self._statuses.append(Status.UPSTREAM)
             self._problem(f"upstream error: the reply ended as {state.failure}", kind="upstream")
         elif state.end() is End.CUT:
-            message = "the stream was cut: it ended without a finish_reason or [DONE]"
-            if self._settings.strict:
-                self._statuses.append(Status.MALFORMED)
-                self._problem(message, kind="cut")
-            else:
-                self._warn(message)
+            self._cut("the stream was cut: it ended without a finish_reason or [DONE]")
+        elif state.nothing_arrived and state.end() is End.DONE:
+            self._end = End.CUT
+            self._cut("nothing arrived: the input is empty")
+
+    def _cut(self, message: str) -> None:
+        if self._settings.strict:
+            self._statuses.append(Status.MALFORMED)
+            self._problem(message, kind="cut")
+        else:
+            self._warn(message)
 
     def _finish_output(self) -> int:
         """Print or discard what is held, and close; return the signal to die by, or 0."""

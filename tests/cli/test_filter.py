@@ -141,7 +141,11 @@ class Exit(NamedTuple):
 STATUSES = {
     "0 clean text": Exit(0, "", CLEAN),
     "0 clean stream": Exit(0, "", SSE_CLEAN),
-    "0 nothing at all": Exit(0, "", b""),
+    "0 nothing at all": Exit(0, "", b"", "warning: nothing arrived"),
+    "0 nothing but blanks": Exit(0, "", b" \n\n", "warning: nothing arrived"),
+    "0 nothing but a BOM": Exit(0, "", b"\xef\xbb\xbf", "warning: nothing arrived"),
+    "0 a head and no body": Exit(0, "", b"HTTP/2 200 \r\n\r\n", "warning: nothing arrived"),
+    "5 nothing, strict": Exit(5, "--strict", b"", "nothing arrived"),
     "0 cut, with a warning": Exit(0, "", SSE_CUT, "warning: the stream was cut"),
     "0 help": Exit(0, "--help"),
     "0 version": Exit(0, "-V"),
