@@ -49,7 +49,7 @@ def arm(
     >>> len(arm()), len(arm("period", period_letters=400))
     (2, 1)
     """
-    names = {knob.name for entry in table.RULES.values() for knob in entry.knobs}
+    names = {knob.name for _, knob in table.knobs()}
     unknown = [name for name in knobs if name not in names]
     if unknown:
         raise ConfigError(*(f"unknown knob `{name}`" for name in unknown))

@@ -167,7 +167,7 @@ def _split(text: str) -> list[str]:
 
 
 def _is_plain(text: str) -> bool:
-    """Tell whether ``str.split`` finds the words of a text."""
+    """Return whether ``str.split`` finds the words of a text."""
     for separator in _SPLIT_ONLY_FOR_PYTHON:
         if separator in text:
             return False
@@ -175,7 +175,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _has_slices(text: str) -> bool:
-    """Tell whether a run in ``text`` may be longer than a word, in a few steps a kilobyte."""
+    """Return whether a run in ``text`` may be longer than a word, in a few steps a kilobyte."""
     at, last = 0, len(text) - MAX_WORD
     while at < last:
         end = at + MAX_WORD + 1

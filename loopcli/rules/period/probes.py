@@ -57,7 +57,7 @@ COUNTERS = GramProbe(grid=1024, needle=96, reach=1024)
 
 
 def finds(text: str, at: int, probe: GramProbe, reach: int, least: int) -> bool:
-    """Tell whether a probe at a place of a text would find what may matter.
+    """Return whether a probe at a place of a text would find what may matter.
 
     It does not if all that is copied there ends before it is worth to be noted, or mended.
     """
@@ -98,7 +98,7 @@ def distances(
 
 
 def worth_following(text: str, at: int, dist: int) -> bool:
-    """Tell whether so much is copied at a distance that it is worth to be followed."""
+    """Return whether so much is copied at a distance that it is worth to be followed."""
     if dist > SHORT:
         return at >= COVER + dist and text[at - COVER : at] == text[at - COVER - dist : at - dist]
     window, dense = _DENSE

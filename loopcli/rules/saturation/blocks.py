@@ -86,7 +86,7 @@ def _high(counts: Collection[int]) -> Sequence[int]:
 
 
 def _crowded(before: Sequence[int], now: Sequence[int], threshold: int, breadth: int) -> bool:
-    """Tell whether ``breadth`` words may offend in a window across two blocks."""
+    """Return whether ``breadth`` words may offend in a window across two blocks."""
     most_before, most_now = max(before, default=_LOW), max(now, default=_LOW)
     if most_before + most_now <= threshold:
         return False
@@ -96,7 +96,7 @@ def _crowded(before: Sequence[int], now: Sequence[int], threshold: int, breadth:
 
 
 def _may_hold(high: Sequence[int], low: int, breadth: int) -> bool:
-    """Tell whether ``breadth`` of a block's counts may be above ``low``."""
+    """Return whether ``breadth`` of a block's counts may be above ``low``."""
     return low < _LOW or sum(count > low for count in high) >= breadth
 
 
