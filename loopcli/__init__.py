@@ -44,8 +44,8 @@ starting the command costs nothing for those that it does not use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+# As typing has it, which takes a while to import: a Ctrl-C in the meantime is a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopcli.analyze.replay import ReplayRow, replay
     from loopcli.detector import Detector, Gauge

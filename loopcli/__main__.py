@@ -1,10 +1,16 @@
-"""The process: ``python -m loopcli`` and the installed ``loopcheck``."""
+"""The process: ``python -m loopcli`` and the installed ``loopcheck``.
+
+A Ctrl-C ends the process as SIGINT does, without a traceback. While modules are imported
+the signal has its default action: nothing has to be ended cleanly yet, and an exception in
+the middle of an import prints a traceback, or worse in a module that is not written in
+Python. So this file imports only what is built into the interpreter before ``entry`` sees
+to that: ``signal`` takes milliseconds to import, and it is made of ``_signal``.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import signal
 import sys
 
 
@@ -23,35 +29,48 @@ def _fill_descriptors() -> None:
 
 def entry() -> None:
     """Run the command line, flush what Python still holds, and exit with the status."""
-    _fill_descriptors()
-    # There is nothing to end cleanly yet, and an exception in the middle of an
-    # import prints a traceback, or worse in a module that is not written in Python.
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _fill_descriptors()
     from loopcli.cli import main
+    from loopcli.system.stdio import SIGINT, die_by
+
+    try:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        status = _flushed(main())
+        # Everything is written and closed: from here on a Ctrl-C changes nothing.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        status = die_by(SIGINT)
+    # Python's own exit would free object by object what the system takes back at once: a
+    # tenth of a short run.
+    os._exit(status)
+
+
+def _flushed(status: int) -> int:
+    """Flush standard output and standard error; return the status, or that of a failure."""
+    from contextlib import suppress
+
     from loopcli.output.console import Console
     from loopcli.status import Status
 
-    if ours:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    status = main()
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except (OSError, ValueError) as error:
         # A full disk or a closed pipe; without this Python would try again
         # while it shuts down, and print a traceback.
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if status == Status.CLEAN and sys.stderr is not None:
             Console(sys.stderr).line(f"{error}", source="<stdout>")
             status = Status.TROUBLE
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.flush()
-    # Everything is written and closed. Python's own exit would free object by
-    # object what the system takes back at once: a tenth of a short run.
-    os._exit(status)
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    return status
 
 
 if __name__ == "__main__":
