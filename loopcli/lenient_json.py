@@ -7,7 +7,9 @@ wrong type counts as missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -55,6 +57,52 @@ def dump_text(doc: object) -> str:
         return "{}"
 
 
+def dump_line(record: object) -> bytes:
+    """Return a record as one line of valid JSON, without its line end; never fails.
+
+    What JSON cannot hold (NaN, infinities) and what is nested too deep becomes null.
+    Characters that a terminal obeys or does not show are escaped.
+
+    >>> dump_line({"cost": float("inf"), "id": chr(0x9B) + "2J"})
+    b'{"cost":null,"id":"\\\\u009b2J"}'
+    """
+    try:
+        line = orjson.dumps(record)
+    except (TypeError, ValueError):  # a lone surrogate, a huge integer, deep nesting
+        import json
+
+        return json.dumps(_plain(record), separators=(",", ":")).encode("ascii")
+    return _UNSAFE.sub(_escape, line) if _UNSAFE.search(line) else line
+
+
+# Deeper documents become null. The standard library's own limit is near 1,000, less what
+# stands on the stack already.
+_DEEPEST = 200
+# In UTF-8: DEL, the C1 controls, and what is invisible or changes the direction of text.
+_UNSAFE = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xef\xbb\xbf"
+)
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(match[0].decode("utf-8"))
+
+
+def _plain(value: object, depth: int = 0) -> object:
+    """Return a value with everything replaced that JSON cannot hold."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if depth >= _DEEPEST:
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, depth + 1) for item in value]
+    return str(value)
+
+
 def string(value: object) -> str:
     """Return ``value`` if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
@@ -69,6 +117,21 @@ def count(value: object, most: int | None = None) -> int:
     if not isinstance(value, int) or value is True or value <= 0:
         return 0
     return value if most is None or value <= most else 0
+
+
+# A larger amount is damage and not a cost; sums of smaller ones cannot overflow.
+_LARGEST_AMOUNT = 1e12
+
+
+def amount(value: object) -> float | None:
+    """Return an amount of money from foreign data, or ``None`` if it is not one.
+
+    >>> amount(0.25), amount(1e308), amount(float("nan")), amount("1")
+    (0.25, None, None, None)
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if abs(value) <= _LARGEST_AMOUNT else None
 
 
 def member(doc: object, *path: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from loopcli.detector import Gauge
-from loopcli.lenient_json import dump
+from loopcli.lenient_json import dump_line
 from loopcli.output.base import Summary
 from loopcli.watch import PlacedVerdict
 from loopcli.wording import clean
@@ -106,7 +106,7 @@ class JsonLinesRenderer:
         if self.error is not None:
             return
         try:
-            self._stream.write(dump(record) + b"\n")
+            self._stream.write(dump_line(record) + b"\n")
             self._stream.flush()
         except OSError as error:
             self.error = error

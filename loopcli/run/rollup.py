@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from loopcli.errors import ConfigError
-from loopcli.run.journal import Record, whole
+from loopcli.lenient_json import amount, count
+from loopcli.run.journal import LARGEST, Record
 
 # The error kinds as the event has them, and the counter of each.
 _KINDS = {
@@ -26,8 +27,6 @@ COUNTED = ("turn_outcome", "abandoned_replies")
 BY = ("file", "model", "session")
 # What a record that names no session or model is counted under.
 UNNAMED = "-"
-# A larger cost, or one that is not a number, is damage.
-_MOST = 1e12
 
 
 class SessionSummary:
@@ -43,9 +42,9 @@ class SessionSummary:
     def add(self, record: Record) -> None:
         """Count a record whose type is in ``COUNTED``."""
         for name, costs in self._costs.items():
-            costs.append(_cost(record.get(name)))
+            costs.append(amount(record.get(name)) or 0.0)
         if record["type"] == "abandoned_replies":
-            self._priced += whole(record.get("loopAbortPriced"))
+            self._priced += count(record.get("loopAbortPriced"), LARGEST)
             return
         errors = self.errors
         errors["turns"] += 1
@@ -54,10 +53,10 @@ class SessionSummary:
         counter = _KINDS.get(str(record.get("error")))
         if counter:
             errors[counter] += 1
-        consecutive = whole(record.get("consecutiveErrors"))
+        consecutive = count(record.get("consecutiveErrors"), LARGEST)
         errors["maxConsecutive"] = max(errors["maxConsecutive"], consecutive)
         for name in _LOOPS:
-            errors[name] += whole(record.get(name))
+            errors[name] += count(record.get(name), LARGEST)
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON."""
@@ -126,13 +125,6 @@ def _flat(summary: Mapping[str, Any]) -> dict[str, float]:
 
 def _sum(values: list[float]) -> float:
     return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
-
-
-def _cost(value: object) -> float:
-    """Return a cost from foreign data, or 0 if it is not one."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MOST:
-        return value
-    return 0.0
 
 
 def _name(record: Record, key: str) -> str:

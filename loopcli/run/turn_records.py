@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from loopcli.lenient_json import amount, count
 from loopcli.run.attempts import AttemptKind, Attempts
 from loopcli.run.journal import Previous, Record
 from loopcli.run.price import Abandoned, Price
@@ -86,17 +87,13 @@ def _reply(chars: int, usage: Mapping[str, Any]) -> dict[str, Any]:
     kind = "completion" if "completion_tokens" in usage else "output"
     details = usage.get(f"{kind}_tokens_details")
     reasoning = details.get("reasoning_tokens") if isinstance(details, Mapping) else 0
-    output = max(0, _count(usage.get(f"{kind}_tokens")) - _count(reasoning))
-    cost = usage.get("cost")
+    output = max(0, count(usage.get(f"{kind}_tokens")) - count(reasoning))
+    cost = amount(usage.get("cost"))
     sizes = {"responseChars": chars, "responseOutputTokens": output}
     reply: dict[str, Any] = {key: value for key, value in sizes.items() if value}
-    if isinstance(cost, int | float) and not isinstance(cost, bool):
+    if cost is not None:
         reply |= {"totalCost": cost, "workCost": cost}
     return reply
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _response_loop(turn: Turn) -> dict[str, Any]:
