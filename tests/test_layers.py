@@ -235,7 +235,7 @@ def test_no_two_classes_share_a_name() -> None:
 def test_the_check_itself_sees_imports() -> None:
     assert "commands.filter" in ours(PACKAGE / "cli.py")
     assert "click" in roots(PACKAGE / "cli.py")
-    assert "time" in roots(PACKAGE / "system" / "stdio.py")
+    assert "time" in roots(PACKAGE / "system" / "limits.py")
     assert "tqdm" in roots(PACKAGE / "output" / "progress.py")
 
 

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from loopcli.commands import options
 from loopcli.commands.printing import printed_lines
+from loopcli.lenient_json import dump_line
 from loopcli.output.console import Console
 from loopcli.run import journal
 from loopcli.run.rollup import BY, Rollup
@@ -65,7 +66,7 @@ def command(
             console.line(f"{file}: {error.strerror or error}")
             status = Status.TROUBLE
     if field is None:
-        lines: Iterable[bytes] = map(journal.dumps, rollup.summaries())
+        lines: Iterable[bytes] = map(dump_line, rollup.summaries())
     else:
         lines = _sums(rollup, field, by, json_=json_)
     return printed_lines(lines, status)
@@ -87,6 +88,6 @@ def _sums(rollup: Rollup, field: str, by: str | None, *, json_: bool) -> Iterato
     for group, figure in sums:
         if json_:
             label: dict[str, Any] = {by: group} if by else {}
-            yield journal.dumps({"type": "sum", "field": field, **label, "sum": figure})
+            yield dump_line({"type": "sum", "field": field, **label, "sum": figure})
         else:
             yield (f"{figure:>12.12g}" + (f"  {escaped(group)}" if by else "")).encode()

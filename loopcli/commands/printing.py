@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from loopcli.output.console import Console
 from loopcli.status import Status, worst
-from loopcli.system.stdio import SIGPIPE, OutputError, ReaderGoneError, die_by, write_all
+from loopcli.system.output import OutputError, ReaderGoneError, write_all
+from loopcli.system.stdio import SIGPIPE, die_by
 
 _STDOUT = 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from loopcli.output.console import Console
 from loopcli.run.attempt import AttemptRunner, AttemptSettings
 from loopcli.run.attempts import Attempts, Policy
 from loopcli.run.journal import Journal
+from loopcli.run.masking import Mask
 from loopcli.run.turn import TurnLabel, TurnRunner
 from loopcli.sessions.live import reader
 from loopcli.settings.arming import Settings
@@ -121,31 +123,43 @@ def command(ctx: click.Context, /, **params: Any) -> int:
             "--stream and --retries exclude each other: printed output cannot be taken back"
         )
     arming = options.arming(ctx, params)
-    fetch = _fetch(params) if params["price"] else None
+    signals = Signals()
+    fetch = _fetch(params, signals) if params["price"] else None
     console = Console(sys.stderr, quiet=params["quiet"])
-    journal = Journal(params["journal"]) if params["journal"] else None
+    mask = Mask(os.environ.get(params["api_key_env"], ""))
+    journal = Journal(params["journal"], mask) if params["journal"] else None
     if arming.line:
         console.line(arming.line)
     for warning in (*arming.warnings, *options.idle(ctx, arming.names)):
         console.warning(warning)
-    signals = Signals()
+    settings = _settings(ctx)
     make_watch = partial(_watch, params["input_"], arming)
     with keep_input(0) as stdin:
         runner = AttemptRunner(
             params["command"],
             stdin.fileno(),
-            _settings(params),
+            settings,
             make_watch,
             signals,
             console.warning,
+            mask,
         )
         attempts, label = Attempts(_policy(params)), _label(params, arming)
         turn = TurnRunner(attempts, runner, label, console, journal=journal, fetch=fetch)
         return turn.run(signals)
 
 
-def _settings(params: dict[str, Any]) -> AttemptSettings:
-    return AttemptSettings(**{name: params[name] for name in AttemptSettings._fields})
+def _settings(ctx: click.Context) -> AttemptSettings:
+    params = ctx.params
+    asked = ctx.get_parameter_source("idle_timeout") is not ParameterSource.DEFAULT
+    return AttemptSettings(
+        idle_timeout=params["idle_timeout"],
+        timeout=params["timeout"],
+        kill_after=params["kill_after"],
+        stream=params["stream"],
+        retry_on=params["retry_on"],
+        printing_idle=params["idle_timeout"] if asked else 0,
+    )
 
 
 def _policy(params: dict[str, Any]) -> Policy:
@@ -163,7 +177,7 @@ def _watch(name: str, arming: Settings) -> Watch:
     return Watch(reader(name), Detector(arming.rules()))
 
 
-def _fetch(params: dict[str, Any]) -> Fetch:
+def _fetch(params: dict[str, Any], signals: Signals) -> Fetch:
     from loopcli.run.price_client import Client  # slow to import; only --price needs it
 
-    return Client(params["generation_url"], params["api_key_env"]).fetch
+    return Client(params["generation_url"], params["api_key_env"], signals.wait).fetch

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import orjson
-
 from loopcli.events import BrokenRecord, Channel, Event, Note, Problem, Text, UpstreamError
+from loopcli.lenient_json import dump_line
 from loopcli.output.base import Renderer, Summary
 from loopcli.status import Status, from_signal, worst
-from loopcli.system.stdio import (
-    SIGINT,
-    SIGPIPE,
-    Limits,
-    Output,
-    OutputError,
-    ReaderGoneError,
-    Source,
-    TimeLimitError,
-    die_by,
-)
+from loopcli.system.limits import Limits, TimeLimitError
+from loopcli.system.output import Output, OutputError, ReaderGoneError, StalledError, Waiter
+from loopcli.system.stdio import SIGINT, SIGPIPE, Source, die_by
 from loopcli.verdicts import LENGTH, Verdict
 from loopcli.watch import End, PlacedVerdict, SessionReport, Watch
 
@@ -54,8 +45,14 @@ class Filter:
         self._watch = watch
         self._settings = settings
         self._renderers = renderers
-        self._output = Output(STDOUT, hold=settings.hold)
         self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
+        limited = settings.idle_timeout or settings.timeout
+        self._output = Output(
+            STDOUT,
+            hold=settings.hold,
+            wait=Waiter(self._limits) if limited else None,
+            warn=self._warn,
+        )
         self._statuses = [Status.CLEAN]
         self._read = 0
         self._judging = True
@@ -79,6 +76,8 @@ class Filter:
             if not self._watch.state.done:
                 self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
                 self._problem(str(limit), kind="time-limit")
+        except StalledError as stall:
+            self._stalled(stall)
         except ReaderGoneError:
             self._end, signalled = End.INTERRUPTED, SIGPIPE
         except KeyboardInterrupt:
@@ -130,7 +129,7 @@ class Filter:
                 cut = self._handle(event, verdicts)
                 if cut is not None:
                     return cut
-        except (ReaderGoneError, OutputError):
+        except (ReaderGoneError, OutputError, StalledError):
             raise
         except Exception as error:  # a bug of ours must not cost the user the stream
             self._judging = False
@@ -214,7 +213,7 @@ class Filter:
             "code": "model_response_loop",
         }
         gap = b"" if self._output.at_blank_line else b"\n\n"
-        self._output.write(gap + b"data: " + orjson.dumps({"error": error}))
+        self._output.write(gap + b"data: " + dump_line({"error": error}))
         self._output.write(b"\n\ndata: [DONE]\n\n")
 
     def _check_end(self) -> None:
@@ -246,12 +245,20 @@ class Filter:
             self._output.close()
         except ReaderGoneError:
             return SIGPIPE
+        except KeyboardInterrupt:
+            return SIGINT
+        except StalledError as stall:
+            self._stalled(stall)
         except OutputError as error:
             self._output_failed(error)
         except OSError as error:
             if self._end is None:  # otherwise it has been reported already
                 self._output_failed(OutputError(error.strerror))
         return 0
+
+    def _stalled(self, stall: StalledError) -> None:
+        self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
+        self._problem(str(stall), kind="time-limit")
 
     def _output_failed(self, error: OutputError) -> None:
         self._stop(End.INTERRUPTED, Status.TROUBLE)

@@ -12,8 +12,9 @@ from loopcli.readers.endings import http_status
 from loopcli.run.attempts import AttemptKind, AttemptOutcome
 from loopcli.run.child import Child
 from loopcli.status import RunStatus
+from loopcli.system.limits import IdleError, Limits, TimeLimitError
+from loopcli.system.output import Output, Waiter
 from loopcli.system.signals import Signals
-from loopcli.system.stdio import IdleError, Limits, Output, TimeLimitError
 from loopcli.watch import End, PlacedVerdict, StreamState, Watch, WatchItem
 from loopcli.wording import counted
 
@@ -33,20 +34,30 @@ class StartError(Exception):
 
 
 class AttemptSettings(NamedTuple):
-    """How an attempt runs. Times are in seconds; 0 means no limit (``kill_after``: at once)."""
+    """How an attempt runs. Times are in seconds; 0 means no limit (``kill_after``: at once).
+
+    ``printing_idle`` is how long the reader of a held reply may take nothing. By default
+    for ever: the reply is whole, and it may be a person who reads it page by page.
+    """
 
     idle_timeout: float = 60
     timeout: float = 900
     kill_after: float = 5
     stream: bool = False
     retry_on: frozenset[int] = frozenset()
+    printing_idle: float = 0
+
+    def bounded(self, seconds: float) -> float:
+        """Return how long a wait of our own may take: no limit of the user's is shorter."""
+        return min(limit for limit in (seconds, self.timeout, self.idle_timeout) if limit)
 
 
 class AttemptRunner:
     """Runs the command once for each call of ``attempt``, with a fresh detector.
 
     ``stdin`` is a descriptor of a file that every attempt reads from its start.
-    After an answered attempt ``output`` holds the reply.
+    After an answered attempt ``output`` holds the reply. ``mask`` is applied to what a
+    server said of a failure.
     """
 
     def __init__(
@@ -57,28 +68,35 @@ class AttemptRunner:
         make_watch: Callable[[], Watch],
         signals: Signals,
         warn: Callable[[str], None],
+        mask: Callable[[str], str] = str,
     ) -> None:
         self._command = command
         self._stdin = stdin
-        self._settings = settings
+        self.settings = settings
         self._make_watch = make_watch
         self._signals = signals
         self._warn = warn
+        self._mask = mask
         self._chars = 0
         self._start_of_output = b""
         self.output = Output(STDOUT, hold=False)
 
     def attempt(self) -> AttemptOutcome:
-        """Run the command once. Raises ``StartError`` if it cannot be started."""
-        settings = self._settings
+        """Run the command once.
+
+        Raises ``StartError`` if it cannot be started, and what ends ``run`` itself: a
+        signal, a failure of standard output.
+        """
+        settings = self.settings
         watch = self._make_watch()
         self._chars = 0
         self._start_of_output = b""
         os.lseek(self._stdin, 0, os.SEEK_SET)
         child = self._start()
         self.output.drop()
-        self.output = Output(STDOUT, hold=not settings.stream)
         limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
+        wait = Waiter(limits, self._signals)
+        self.output = Output(STDOUT, hold=not settings.stream, wait=wait, warn=self._warn)
         limit: TimeLimitError | None = None
         try:
             try:
@@ -91,12 +109,20 @@ class AttemptRunner:
         if child.left_open:
             self._warn("the command ended, but a process held its output open; ended it, too")
         outcome = self._outcome(watch, tripped, limit, child)
+        outcome = outcome._replace(cause=self._mask(outcome.cause))
+        if not self.output.holding:  # what is printed cannot be taken back
+            outcome = outcome._replace(retryable=False)
         if outcome.kind is not AttemptKind.ANSWERED:
             self.output.drop()
         return outcome
 
+    def release(self) -> None:
+        """Print the held reply, for as long as an attempt may take."""
+        limits = Limits(idle=self.settings.printing_idle, total=self.settings.timeout)
+        self.output.release(Waiter(limits, self._signals))
+
     def _start(self) -> Child:
-        kill_after = self._settings.kill_after
+        kill_after = self.settings.kill_after
         try:
             return Child(self._command, self._stdin, self._signals, kill_after=kill_after)
         except OSError as error:
@@ -155,16 +181,16 @@ class AttemptRunner:
         if limit is not None:
             # A server may keep the connection open after its end mark.
             if not state.done:
-                failed = failed or _limit_failure(limit, state, self._settings)
+                failed = failed or _limit_failure(limit, state, self.settings)
         else:
             failed = failed or _command_failure(state, child.status)
         if not failed:
             return outcome
         kind, cause, retryable = failed
         # If we ended the attempt, the command's status means nothing.
-        if limit is None and child.status in self._settings.retry_on:
+        if limit is None and child.status in self.settings.retry_on:
             retryable = True
-        if kind is AttemptKind.EXITED and self._start_of_output and not self._settings.stream:
+        if kind is AttemptKind.EXITED and self._start_of_output and not self.settings.stream:
             cause += f"; not printed: {_shown(self._start_of_output)}"
         status = child.status if kind is AttemptKind.EXITED else 0
         return outcome._replace(kind=kind, cause=cause, retryable=retryable, exit_status=status)

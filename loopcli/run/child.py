@@ -19,15 +19,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from loopcli.system.limits import Limits, poll_time
+from loopcli.system.output import ReaderGoneError
 from loopcli.system.signals import Signals
-from loopcli.system.stdio import (
-    READ_SIZE,
-    Limits,
-    ReaderGoneError,
-    poll_time,
-    reader_gone,
-    watch_reader,
-)
+from loopcli.system.stdio import READ_SIZE, reader_gone, watch_reader
 
 # In seconds: how often to check whether a signalled group has ended. The system
 # does not report that.

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
+from loopcli.lenient_json import amount, count, parse
 
-# In seconds: requests at 0, 2, … 30, sixteen in all.
+# In seconds: requests at 0, 2, … 30, sixteen in all. The last one may take as long as the
+# pause before it, and no request goes on after that.
 ASK_EVERY = 2.0
 BUDGET = 30.0
 
-# Sends one request and returns the HTTP status (0 if there was no answer) and the body.
-Fetch = Callable[[str], tuple[int, bytes]]
+# Sends a request for one id; returns the HTTP status (0 if no answer came within so many
+# seconds) and the body.
+Fetch = Callable[[str, float], tuple[int, bytes]]
 
 
 class Abandoned(NamedTuple):
@@ -60,6 +62,7 @@ def look_up(
     fetch: Fetch,
     sleep: Callable[[float], None],
     clock: Callable[[], float],
+    budget: float = BUDGET + ASK_EVERY,
 ) -> list[Price | None]:
     """Return each reply's price, or ``None`` for a reply that cannot be priced.
 
@@ -69,16 +72,20 @@ def look_up(
     prices: list[Price | None] = [None] * len(replies)
     waiting = [place for place, reply in enumerate(replies) if reply.generation_id]
     until = clock() + BUDGET
+    deadline = clock() + min(budget, BUDGET + ASK_EVERY)
     while waiting:
         not_yet = []
         for place in waiting:
-            status, body = fetch(replies[place].generation_id)
+            left = deadline - clock()
+            if left <= 0:
+                return prices
+            status, body = fetch(replies[place].generation_id, left)
             if status == 404:
                 not_yet.append(place)
             elif 200 <= status <= 299:
                 prices[place] = price_of(body)
         waiting = not_yet
-        if not waiting or clock() + ASK_EVERY > until:
+        if not waiting or clock() + ASK_EVERY > min(until, deadline):
             break
         sleep(ASK_EVERY)
     return prices
@@ -87,17 +94,17 @@ def look_up(
 def price_of(body: bytes) -> Price | None:
     """Return the price in the body of a 2xx answer, or ``None`` if it has no price."""
     try:
-        doc = orjson.loads(body)
+        doc = parse(body)
     except ValueError:
         return None
     data = doc.get("data") if isinstance(doc, dict) else None
     if not isinstance(data, dict):
         return None
-    cost = data.get("total_cost")
-    if isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0:
+    cost = amount(data.get("total_cost"))
+    if cost is None or cost < 0:
         return None
     prompt, cached, completion, reasoning = (
-        _count(data.get(f"native_tokens_{kind}"))
+        count(data.get(f"native_tokens_{kind}"))
         for kind in ("prompt", "cached", "completion", "reasoning")
     )
     provider = data.get("provider_name")
@@ -110,7 +117,3 @@ def price_of(body: bytes) -> Price | None:
         provider if isinstance(provider, str) else "",
         data,
     )
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -10,13 +10,19 @@ from loopcli.output.console import Console
 from loopcli.run import turn_records
 from loopcli.run.attempt import AttemptRunner, StartError
 from loopcli.run.attempts import Attempts, ask
-from loopcli.run.journal import Journal, Previous, Record
-from loopcli.run.price import Abandoned, Fetch, look_up
+from loopcli.run.journal import Journal, LockWait, Previous, Record
+from loopcli.run.price import ASK_EVERY, BUDGET, Abandoned, Fetch, look_up
 from loopcli.run.turn_records import Turn
 from loopcli.status import RunStatus
+from loopcli.system.output import OutputError, ReaderGoneError, StalledError
 from loopcli.system.signals import SignalledError, Signals
-from loopcli.system.stdio import SIGINT, SIGPIPE, OutputError, ReaderGoneError, die_by
+from loopcli.system.stdio import SIGPIPE, die_by
 from loopcli.wording import counted
+
+# Seconds to wait for the journal's lock. Who holds it writes a line or reads a file;
+# whoever has been asked to end waits no longer than nobody notices.
+_LOCK_SECONDS = 10.0
+_LOCK_SECONDS_AT_THE_END = 0.5
 
 
 class TurnLabel(NamedTuple):
@@ -54,31 +60,47 @@ class TurnRunner:
         self._now = now
         self._signalled = 0
         self._failure: int = 0
+        self._interrupted = False
 
     def run(self, signals: Signals) -> int:
-        """Make the attempts, print the answer, write the record; may die by a signal."""
+        """Make the attempts, print the answer, write the record; may die by a signal.
+
+        A signal ends the step that it arrives in; the record is written nevertheless.
+        """
         try:
             with signals:
-                ask(self._attempts, self._runner.attempt, signals.sleep, self._console.warning)
+                ran = self._guarded(lambda: self._ask(signals))
+                self._interrupted = bool(self._signalled or self._failure)
+                self._guarded(self._print)
+                # If the command never ran, there was no turn.
+                if ran or self._attempts.outcomes:
+                    self._guarded(lambda: self._account(self._record(signals), signals))
         except SignalledError as error:
             self._signalled = error.number
+        if self._signalled:
+            return die_by(self._signalled)
+        return self._failure or self._attempts.status
+
+    def _guarded(self, step: Callable[[], None]) -> bool:
+        """Take a step and note how it failed; return whether a command can have run."""
+        try:
+            step()
+        except SignalledError as error:
+            self._signalled, self._interrupted = error.number, True
         except ReaderGoneError:
             self._signalled = SIGPIPE
+        except StalledError as error:
+            self._interrupted = True
+            self._fail(str(error), RunStatus.TIME_LIMIT)
         except OutputError as error:
             self._fail(f"<stdout>: {error}")
         except StartError as error:
             self._fail(str(error), error.status)
-        interrupted = bool(self._signalled or self._failure)
-        try:
-            self._print()
-            # If the command never ran, there was no turn.
-            if self._attempts.outcomes or self._signalled:
-                self._account(self._record(interrupted=interrupted))
-        except KeyboardInterrupt:
-            self._signalled = SIGINT
-        if self._signalled:
-            return die_by(self._signalled)
-        return self._failure or self._attempts.status
+            return False
+        return True
+
+    def _ask(self, signals: Signals) -> None:
+        ask(self._attempts, self._runner.attempt, signals.sleep, self._console.warning)
 
     def _fail(self, message: str, status: int = RunStatus.FAILED) -> None:
         self._failure = status
@@ -86,20 +108,15 @@ class TurnRunner:
 
     def _print(self) -> None:
         """Print the answer, if there is one, and close standard output."""
-        output = self._runner.output
+        if self._attempts.answered and not self._signalled:
+            self._runner.release()
         try:
-            if self._attempts.answered and not self._signalled:
-                output.release()
-            output.close()
-        except ReaderGoneError:
-            self._signalled = SIGPIPE
-        except OutputError as error:
-            self._fail(f"<stdout>: {error}")
+            self._runner.output.close()
         except OSError as error:
             if not self._failure:  # otherwise it has been reported already
                 self._fail(f"<stdout>: {error.strerror}")
 
-    def _record(self, *, interrupted: bool) -> Turn:
+    def _record(self, signals: Signals) -> Turn:
         attempts, label = self._attempts, self._label
         # An attempt that failed early may have ended before the stream named its model.
         models = [outcome.meta.model for outcome in attempts.outcomes if outcome.meta.model]
@@ -109,7 +126,7 @@ class TurnRunner:
             session=label.session,
             model=label.model or (models[-1] if models else ""),
             at=self._now(),
-            interrupted=interrupted,
+            interrupted=self._interrupted,
         )
 
         def make(previous: Previous) -> list[Record]:
@@ -117,20 +134,39 @@ class TurnRunner:
             turn = turn._replace(number=label.number or previous.turns + 1)
             return turn_records.of_turn(turn, previous)
 
-        self._append(make)
+        self._append(make, signals)
         return turn
 
-    def _append(self, make: Callable[[Previous], list[Record]]) -> None:
+    def _append(self, make: Callable[[Previous], list[Record]], signals: Signals) -> None:
         if self._journal is None:
             return
         path = self._journal.path
         try:
-            if self._journal.append(self._label.session, make):
+            if self._written(self._journal, make, signals):
                 self._console.warning(f"{path}: the last line was torn; it does not count")
         except OSError as error:
             self._fail(f"{path}: cannot record this turn: {error.strerror}")
 
-    def _account(self, turn: Turn) -> None:
+    def _written(
+        self, journal: Journal, make: Callable[[Previous], list[Record]], signals: Signals
+    ) -> bool:
+        """Append to the journal; return whether its last line was torn."""
+        if not self._ending:
+            try:
+                wait = LockWait(self._runner.settings.bounded(_LOCK_SECONDS), signals.sleep)
+                return journal.append(self._label.session, make, wait)
+            except SignalledError as error:
+                self._signalled = error.number
+        wait = LockWait(_LOCK_SECONDS_AT_THE_END, time.sleep)
+        return journal.append(self._label.session, make, wait)
+
+    @property
+    def _ending(self) -> bool:
+        """Whether a signal or a time limit has asked this process to end."""
+        status = self._failure or (self._attempts.outcomes and self._attempts.status)
+        return bool(self._signalled) or status == RunStatus.TIME_LIMIT
+
+    def _account(self, turn: Turn, signals: Signals) -> None:
         """Report what was discarded and what it cost."""
         attempts = self._attempts
         if not turn.interrupted:
@@ -148,9 +184,10 @@ class TurnRunner:
             Abandoned(o.meta.generation_id, o.words, o.chars, self._label.model or o.meta.model)
             for o in attempts.looped
         ]
-        prices = look_up(replies, self._fetch, time.sleep, time.monotonic)
+        budget = self._runner.settings.bounded(BUDGET + ASK_EVERY)
+        prices = look_up(replies, self._fetch, signals.sleep, time.monotonic, budget)
         record = turn_records.of_prices(turn, zip(replies, prices, strict=True), self._label.agent)
-        self._append(lambda _: [record])
+        self._append(lambda _: [record], signals)
         self._report_price(len(replies), record["loopAbortUnpriced"], record["totalCost"])
 
     def _report_price(self, discarded: int, unpriced: int, cost: float) -> None:

@@ -14,7 +14,7 @@ import time
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from loopcli.system.stdio import poll_time
+from loopcli.system.limits import poll_time
 
 # The signals that ask a process to end.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -85,16 +85,28 @@ class Signals:
 
     def sleep(self, seconds: float) -> None:
         """Sleep for ``seconds``. Raises ``SignalledError`` as soon as a signal arrives."""
+        self.wait(-1, seconds)
+
+    def wait(self, fd: int, seconds: float) -> None:
+        """Wait until ``fd`` can be read, for at most ``seconds``; -1 is no descriptor.
+
+        Raises ``SignalledError`` as soon as a signal arrives.
+        """
         poll = select.poll()
         poll.register(self.fd, select.POLLIN)
+        if fd >= 0:
+            poll.register(fd, select.POLLIN)
         until = time.monotonic() + seconds
         while True:
             self.check()
             left = until - time.monotonic()
             if left <= 0:
                 return
-            if poll.poll(poll_time(left)):
+            ready = dict(poll.poll(poll_time(left)))
+            if self.fd in ready:
                 self.drain()
+            if fd in ready:
+                return
 
 
 def _wake(_number: int, _frame: FrameType | None) -> None:

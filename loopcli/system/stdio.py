@@ -1,4 +1,4 @@
-"""The descriptors: reading with time limits, writing without waiting, dying politely."""
+"""The descriptors: reading with time limits, opening reports, dying by a signal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import os
 import re
 import select
 import stat
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO
+
+from loopcli.system.limits import Limits
+from loopcli.system.output import ReaderGoneError
 
 # POSIX fixes these two; the module that names them is slow to import.
 SIGINT, SIGPIPE = 2, 13
@@ -19,74 +21,7 @@ SIGINT, SIGPIPE = 2, 13
 # 256 KiB an event that arrives alone took 31 us, with 64 KiB it takes 17.
 READ_SIZE = 64 * 1024
 
-# poll() takes milliseconds as a C int; a longer wait polls again.
-_LONGEST_POLL = 2**31 - 1
-
 _HUNG_UP = select.POLLERR | select.POLLHUP | select.POLLNVAL
-
-
-# Few replies are longer; a longer one goes to a temporary file.
-_HELD_IN_MEMORY = 8 * 1024 * 1024
-_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
-
-
-class TimeLimitError(Exception):
-    """An idle or total time limit passed. The message is for the user."""
-
-
-class IdleError(TimeLimitError):
-    """The idle limit passed, and the total limit had not."""
-
-
-class ReaderGoneError(Exception):
-    """Nobody reads our standard output any more."""
-
-
-class OutputError(Exception):
-    """Standard output cannot be written. The message gives the reason."""
-
-
-class Limits:
-    """Two time limits: ``idle`` counts from the last ``touch``, ``total`` from the start.
-
-    Both are in seconds; 0 means no limit.
-    """
-
-    def __init__(
-        self, *, idle: float = 0, total: float = 0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._idle = idle
-        self._total = total
-        self._clock = clock
-        self._started = self._touched = clock()
-
-    def touch(self) -> None:
-        """Restart the idle clock."""
-        self._touched = self._clock()
-
-    def wait(self) -> float | None:
-        """Return how many milliseconds poll() may wait; ``None`` means without limit."""
-        now = self._clock()
-        left = []
-        if self._total:
-            left.append(self._started + self._total - now)
-        if self._idle:
-            left.append(self._touched + self._idle - now)
-        return poll_time(min(left)) if left else None
-
-    def check(self) -> None:
-        """Raise ``TimeLimitError`` once a limit has passed."""
-        now = self._clock()
-        # If both passed, report the total limit.
-        if self._total and now >= self._started + self._total:
-            raise TimeLimitError(f"no end after {self._total:g} s (--timeout)")
-        if self._idle and now >= self._touched + self._idle:
-            raise IdleError(f"no delta from the model for {self._idle:g} s (--idle-timeout)")
-
-
-def poll_time(seconds: float) -> float:
-    """Return seconds in poll()'s milliseconds, rounded up so that it never returns early."""
-    return min(max(0.0, seconds) * 1000 + 1, _LONGEST_POLL)
 
 
 class Source:
@@ -170,100 +105,64 @@ def open_report(path: str) -> IO[bytes]:
     return open(path, "wb", buffering=0)
 
 
-def write_all(fd: int, data: bytes) -> None:
-    """Write every byte now.
-
-    Raises ``ReaderGoneError`` if the other end was closed, ``OutputError`` for
-    any other failure.
-    """
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(fd, view) :]
-        except BlockingIOError:
-            # Another process that shares the descriptor made it non-blocking.
-            select.select([], [fd], [])
-        except BrokenPipeError as error:
-            raise ReaderGoneError from error
-        except OSError as error:
-            raise OutputError(error.strerror) from error
-
-
-class Output:
-    """Standard output: written at once, or held until the reply has ended clean."""
-
-    def __init__(self, fd: int, *, hold: bool) -> None:
-        self._fd = fd
-        self._held = _spool() if hold else None
-        self._last = b""
-        self.written = 0
-
-    def write(self, data: bytes) -> None:
-        """Write, or hold."""
-        if not data:
-            return
-        if self._held is not None:
-            try:
-                self._held.write(data)
-            except OSError as error:
-                raise OutputError(f"cannot hold the reply: {error.strerror}") from error
-            return
-        write_all(self._fd, data)
-        self.written += len(data)
-        self._last = (self._last + data)[-4:] if len(data) < 4 else data[-4:]
-
-    @property
-    def at_blank_line(self) -> bool:
-        """Whether an SSE event may begin here."""
-        return not self.written or self._last.endswith(_BLANK_LINES)
-
-    def release(self) -> None:
-        """Write what is held."""
-        held, self._held = self._held, None
-        if held is not None:
-            held.seek(0)
-            while data := held.read(1 << 20):
-                self.write(data)
-
-    def drop(self) -> None:
-        """Discard what is held."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
-
-    def close(self) -> None:
-        """Discard what is held and close; some file systems report failed writes only here."""
-        self.drop()
-        os.close(self._fd)
-
-
-def _spool() -> IO[bytes]:
-    # Imported here because only --hold and `run` need it.
-    from tempfile import SpooledTemporaryFile
-
-    return SpooledTemporaryFile(_HELD_IN_MEMORY)
-
-
 def keep_input(fd: int) -> IO[bytes]:
     """Copy a descriptor to its end into a file that can be read several times.
 
-    A terminal is not read: it has no end, and a process in the background must
-    not read it. Raises ``OSError``.
+    The file is in the temporary folder, or in memory if that is full. A terminal is not
+    read: it has no end, and a process in the background must not read it. Raises
+    ``OSError``.
     """
-    from tempfile import TemporaryFile
-
     try:
         if os.isatty(fd):
             return open(os.devnull, "rb")
-        kept = TemporaryFile()  # noqa: SIM115
+        kept = _temporary()
         while data := os.read(fd, READ_SIZE):
-            kept.write(data)
+            kept = _append(kept, data)
     except OSError as error:
         if error.errno == errno.EBADF:  # closed: treat it as empty
             return open(os.devnull, "rb")
         raise OSError(error.errno, error.strerror, "standard input") from error
-    kept.flush()
     return kept
+
+
+def _temporary() -> IO[bytes]:
+    from tempfile import TemporaryFile
+
+    try:
+        return TemporaryFile(buffering=0)
+    except OSError:
+        return _in_memory()
+
+
+def _append(kept: IO[bytes], data: bytes) -> IO[bytes]:
+    """Append ``data`` to a file; return the file in memory to go on with if the disk is full."""
+    size = kept.tell()
+    try:
+        _write(kept, data)
+    except OSError:
+        moved = _in_memory()
+        kept.seek(0)
+        while size > 0:
+            piece = kept.read(min(READ_SIZE, size))
+            _write(moved, piece)
+            size -= len(piece)
+        _write(moved, data)
+        kept.close()
+        return moved
+    return kept
+
+
+def _write(file: IO[bytes], data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]
+
+
+def _in_memory() -> IO[bytes]:
+    """Return a file that is not on any disk; raises ``OSError`` where the system has none."""
+    if not hasattr(os, "memfd_create"):  # not Linux
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return os.fdopen(os.memfd_create("stdin"), "w+b", buffering=0)
 
 
 def die_by(number: int) -> int:

@@ -16,14 +16,8 @@ import os
 import stat
 from contextlib import suppress
 
-from loopcli.system.stdio import (
-    OutputError,
-    ReaderGoneError,
-    descriptor,
-    open_report,
-    refuse_standard,
-    write_all,
-)
+from loopcli.system.output import OutputError, ReaderGoneError, write_all
+from loopcli.system.stdio import descriptor, open_report, refuse_standard
 
 
 def replaces(path: str) -> bool:

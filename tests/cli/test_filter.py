@@ -677,11 +677,25 @@ def test_what_a_peer_wrote_is_escaped() -> None:
         assert "\\u001b" in told
 
 
-def test_usage_that_orjson_cannot_write() -> None:
-    usage = b'{"choices":[],"usage":{"n":123456789012345678901234567890,"s":"\\ud83d","f":NaN}}'
-    found = run([], SSE_CUT + b"data: " + usage + b"\n\n" + DONE)
-    assert found.status == 0
-    assert found.end["usage"]["s"] == "\ud83d"
+USAGES = {
+    "a great integer": '{"n":123456789012345678901234567890}',
+    "a lone surrogate": '{"s":"\\ud83d"}',
+    "no number": '{"f":NaN,"g":[Infinity,-Infinity,1e999]}',
+    "nested": '{"deep":' + "[" * 600 + "]" * 600 + "}",
+    "all of it": '{"deep":' + "[" * 300 + '"\\ud83d",NaN' + "]" * 300 + "}",
+}
+
+
+@pytest.mark.parametrize("usage", USAGES)
+def test_usage_that_json_cannot_hold(usage: str) -> None:
+    block = f'{{"id":"gen-\\udc00","choices":[],"usage":{USAGES[usage]}}}'.encode()
+    data = b"data: " + block + b"\n\n" + SSE_CUT + DONE
+    found = run([], data)
+    assert (found.status, found.stdout, found.stderr) == (0, data, "")
+    assert found.end["generation_id"] == "gen-\udc00"
+    assert set(found.end["usage"]) == set(json.loads(USAGES[usage]))
+    assert "NaN" not in json.dumps(found.end)
+    assert "Infinity" not in json.dumps(found.end)
 
 
 # --- A bug of ours -------------------------------------------------------------------------------

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import resource
 import signal
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +19,9 @@ import pytest
 from processes import PATIENCE, environ, loopcheck
 
 from loopcli.errors import ConfigError
+from loopcli.lenient_json import dump_line
 from loopcli.run import journal
-from loopcli.run.journal import Damage, Journal, Previous
+from loopcli.run.journal import Damage, Journal, LockWait, Previous
 from loopcli.run.rollup import Rollup, fields
 
 
@@ -191,9 +195,87 @@ def test_a_pipe_is_a_journal_without_a_past(path: Path) -> None:
     os.close(reader)
 
 
+@pytest.mark.parametrize("end", [b"", b"\n"], ids=["torn", "whole"])
+def test_a_giant_line_is_damage_and_takes_no_memory(end: bytes, path: Path) -> None:
+    """Longer than any record, it is read past, once."""
+    giant = journal._LONGEST + 5
+    with path.open("wb") as file:
+        file.write(json.dumps(turn(5, session="a")).encode() + b"\n")
+        file.write(b"turn_outcome" + bytes(giant) + end)
+    book = Journal(str(path))
+    seen: list[Previous] = []
+    tracemalloc.start()
+    torn = book.append("a", lambda previous: seen.append(previous) or [turn(6)])  # type: ignore[func-returns-value]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    book.close()
+    assert (seen, torn) == ([Previous(5, 0)], end == b"")
+    assert most < giant + 5_000_000
+    kinds = [record if isinstance(record, Damage) else record["turns"] for record in records(path)]
+    assert kinds == [5, Damage(2, torn=False), 6]
+
+
+def test_what_was_appended_meanwhile_counts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look at the file and its lock others may write, or take a line back."""
+    path.write_text(json.dumps(turn(1)) + "\n")
+    book, other = Journal(str(path)), Journal(str(path))
+    lock = Journal._lock
+    for change, expected in (
+        (lambda: other.append("", lambda _: [turn(7)]), 7),
+        (lambda: os.truncate(path, 0), 0),
+    ):
+
+        def changed(self: Journal, wait: LockWait, change: Callable[[], object] = change) -> None:
+            if self is book:
+                change()
+            lock(self, wait)
+
+        monkeypatch.setattr(Journal, "_lock", changed)
+        seen: list[int] = []
+        book.append("", lambda previous, seen=seen: seen.append(previous.turns) or [])  # type: ignore[func-returns-value,misc]
+        assert seen == [expected]
+    book.close()
+    other.close()
+
+
+def test_a_lock_is_waited_for_and_given_up(path: Path) -> None:
+    book, other = Journal(str(path)), Journal(str(path))
+    fcntl.flock(other._fd, fcntl.LOCK_EX)
+    naps: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 3:
+            fcntl.flock(other._fd, fcntl.LOCK_UN)
+
+    book.append("", lambda _: [turn(1)], LockWait(3600, sleep))
+    assert len(naps) == 3
+    fcntl.flock(other._fd, fcntl.LOCK_EX)
+    with pytest.raises(OSError, match="another process holds its lock"):
+        book.append("", lambda _: [turn(2)], LockWait(0, pytest.fail))
+    assert [record["turns"] for record in records_unlocked(path)] == [1]
+    book.close()
+    other.close()
+
+
+def records_unlocked(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_pipe_whose_reader_has_stalled_is_given_up(path: Path) -> None:
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    book = Journal(str(path))
+    big = [turn(1, note="x" * 1_000_000)]
+    with pytest.raises(OSError, match="nobody reads it"):
+        book.append("", lambda _: big, LockWait(0))
+    book.close()
+    os.close(reader)
+
+
 def test_what_a_provider_sent_can_be_written() -> None:
     record = {"type": "x", "big": 2**70, "half": "\ud83d"}
-    assert journal.loads(journal.dumps(record)) == record
+    assert journal.loads(dump_line(record)) == record
 
 
 def test_figures_that_are_none_count_as_nothing(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from servers import provider, says
 
 from loopcli.errors import ConfigError
+from loopcli.lenient_json import dump_line
 from loopcli.run.price import Abandoned, Price, look_up, price_of
 from loopcli.run.price_client import Client
 
@@ -39,8 +41,9 @@ class Clock:
 
     def asking(
         self, answer: Callable[[str, int], tuple[int, bytes]]
-    ) -> Callable[[str], tuple[int, bytes]]:
-        def fetch(ident: str) -> tuple[int, bytes]:
+    ) -> Callable[[str, float], tuple[int, bytes]]:
+        def fetch(ident: str, seconds: float) -> tuple[int, bytes]:
+            assert 0 < seconds <= 32 - (self.now - 1000)
             count = sum(asked == ident for _, asked in self.asked)
             self.asked.append((self.now - 1000, ident))
             return answer(ident, count)
@@ -113,6 +116,23 @@ def test_what_states_no_price(body: bytes) -> None:
     assert price_of(body) is None
 
 
+@pytest.mark.parametrize("cost", ["1e308", "1e999", "-Infinity", "NaN", "9" * 400])
+def test_a_cost_that_is_none(cost: str) -> None:
+    """Nor can the sum of many be one."""
+    assert price_of(f'{{"data":{{"total_cost":{cost}}}}}'.encode()) is None
+
+
+def test_a_record_that_json_cannot_hold_is_written() -> None:
+    deep = "[" * 900 + "]" * 900
+    body = f'{{"data":{{"total_cost":1,"n":NaN,"deep":{deep},"id":"\\ud83d","big":{"9" * 99}}}}}'
+    price = price_of(body.encode())
+    assert price
+    line = dump_line(price.to_json())
+    assert json.loads(line, parse_constant=pytest.fail)["record"]["n"] is None
+    assert json.loads(line)["record"]["id"] == "\ud83d"
+    assert json.loads(line)["record"]["big"] == int("9" * 99)
+
+
 def test_odd_token_counts_count_as_none() -> None:
     data: dict[str, Any] = {
         "total_cost": 1,
@@ -131,10 +151,14 @@ def test_odd_token_counts_count_as_none() -> None:
 KEY = {"KEY": "sk-secret"}
 
 
+def wait(fd: int, seconds: float) -> None:
+    select.select([fd], [], [], seconds)
+
+
 def test_a_redirect_is_not_followed() -> None:
     with provider(says(200, "stolen")) as thief:
         with provider(says(302, Location=thief.url)) as server:
-            status, _ = Client(server.url, "KEY", KEY).fetch("gen-1")
+            status, _ = Client(server.url, "KEY", wait, KEY).fetch("gen-1", 60)
         assert status == 302
         assert not thief.requests
 
@@ -142,7 +166,7 @@ def test_a_redirect_is_not_followed() -> None:
 @pytest.mark.parametrize("status", [200, 404, 500])
 def test_a_status_is_an_answer(status: int) -> None:
     with provider(says(status, "body")) as server:
-        assert Client(f"{server.url}?a=b", "KEY", KEY).fetch("gen/1") == (status, b"body")
+        assert Client(f"{server.url}?a=b", "KEY", wait, KEY).fetch("gen/1", 60) == (status, b"body")
         ((path, headers, _),) = server.requests
     assert path == "/v1?a=b&id=gen%2F1"
     assert headers["Authorization"] == "Bearer sk-secret"
@@ -151,14 +175,14 @@ def test_a_status_is_an_answer(status: int) -> None:
 def test_no_answer_is_none() -> None:
     with provider(says(200)) as server:
         url = server.url
-    assert Client(url, "KEY", KEY).fetch("gen-1") == (0, b"")
+    assert Client(url, "KEY", wait, KEY).fetch("gen-1", 60) == (0, b"")
 
 
 def test_no_message_of_the_client_has_the_key() -> None:
     for key in ("sk-secret\r\nX: y", "sk-secret ü", "sk secret"):
         with pytest.raises(ConfigError) as caught:
-            Client("http://127.0.0.1/", "KEY", {"KEY": key})
+            Client("http://127.0.0.1/", "KEY", wait, {"KEY": key})
         assert "secret" not in str(caught.value)
     with pytest.raises(ConfigError) as caught:
-        Client("http://127.0.0.1/\n", "KEY", KEY)
+        Client("http://127.0.0.1/\n", "KEY", wait, KEY)
     assert "secret" not in str(caught.value)
