@@ -46,13 +46,8 @@ class Filter:
         self._settings = settings
         self._renderers = renderers
         self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
-        limited = settings.idle_timeout or settings.timeout
-        self._output = Output(
-            STDOUT,
-            hold=settings.hold,
-            wait=Waiter(self._limits) if limited else None,
-            warn=self._warn,
-        )
+        wait = Waiter(self._limits) if settings.idle_timeout or settings.timeout else None
+        self._output = Output(STDOUT, hold=settings.hold, wait=wait, warn=self._warn)
         self._statuses = [Status.CLEAN]
         self._read = 0
         self._judging = True
@@ -74,10 +69,9 @@ class Filter:
         except TimeLimitError as limit:
             # After the end mark this is no failure: a server may keep the connection open.
             if not self._watch.state.done:
-                self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
-                self._problem(str(limit), kind="time-limit")
+                self._timed_out(limit)
         except StalledError as stall:
-            self._stalled(stall)
+            self._timed_out(stall)
         except ReaderGoneError:
             self._end, signalled = End.INTERRUPTED, SIGPIPE
         except KeyboardInterrupt:
@@ -85,8 +79,8 @@ class Filter:
         except OutputError as error:
             self._output_failed(error)
         except OSError as error:
-            self._stop(End.INTERRUPTED, Status.TROUBLE)
-            self._problem(f"cannot read: {error.strerror or error}", kind="io")
+            message = f"cannot read: {error.strerror or error}"
+            self._stop(End.INTERRUPTED, Status.TROUBLE, message, kind="io")
         if not signalled:
             signalled = self._finish_output()
         summary = self._summary(signalled)
@@ -94,7 +88,8 @@ class Filter:
         if signalled:
             return die_by(signalled)
         if report is not None and report.error is not None:
-            self._problem(f"the report is incomplete: {report.error.strerror}", kind="io")
+            message = f"the report is incomplete: {report.error.strerror}"
+            self._problem(Status.TROUBLE, message, kind="io")
             return worst((Status(summary.status), Status.TROUBLE))
         return summary.status
 
@@ -133,8 +128,8 @@ class Filter:
             raise
         except Exception as error:  # a bug of ours must not cost the user the stream
             self._judging = False
-            self._statuses.append(Status.TROUBLE)
-            self._problem(f"judging failed, the rest is copied unjudged: {error!r}", kind="bug")
+            message = f"judging failed, the rest is copied unjudged: {error!r}"
+            self._problem(Status.TROUBLE, message, kind="bug")
         return None
 
     def _handle(
@@ -155,12 +150,10 @@ class Filter:
         self._emit(event, None)
         match event:
             case Problem(message, line):
-                self._statuses.append(Status.MALFORMED)
-                self._problem(message, line=line)
+                self._problem(Status.MALFORMED, message, line=line)
             case UpstreamError(message, line, _, code):
-                self._statuses.append(Status.UPSTREAM)
                 label = f"upstream error {code}" if code else "upstream error"
-                self._problem(f"{label}: {message}", line=line, kind="upstream")
+                self._problem(Status.UPSTREAM, f"{label}: {message}", line=line, kind="upstream")
             case BrokenRecord(message, line):
                 self._warn(f"line {line}: {message}")
             case Note(message):
@@ -174,8 +167,7 @@ class Filter:
             if warning not in self._warned and len(self._warned) < _MAX_WARNINGS:
                 self._warned.add(warning)
                 self._warn(warning)
-        for renderer in self._renderers:
-            renderer.session(output, self._read)
+        self._render(lambda renderer: renderer.session(output, self._read))
 
     def _save(self) -> None:
         """Save what is remembered of the session, before anything else is read."""
@@ -189,8 +181,8 @@ class Filter:
             state_file.save(self._settings.state_file, judge.snapshot())
         except OSError as error:
             self._settings = self._settings._replace(state_file="")
-            self._statuses.append(Status.TROUBLE)
-            self._problem(f"the state is not saved: {error.strerror or error}", kind="io")
+            message = f"the state is not saved: {error.strerror or error}"
+            self._problem(Status.TROUBLE, message, kind="io")
 
     def _emit(self, event: Event | SessionReport, size: int | None) -> None:
         """With ``--emit text``, write the text of the first choice, of the main agent."""
@@ -222,8 +214,8 @@ class Filter:
             return
         if state.end() is End.FAILED and state.error is None:
             # There is no error object: the finish_reason is the error.
-            self._statuses.append(Status.UPSTREAM)
-            self._problem(f"upstream error: the reply ended as {state.failure}", kind="upstream")
+            message = f"upstream error: the reply ended as {state.failure}"
+            self._problem(Status.UPSTREAM, message, kind="upstream")
         elif state.end() is End.CUT:
             self._cut("the stream was cut: it ended without a finish_reason or [DONE]")
         elif state.nothing_arrived and state.end() is End.DONE:
@@ -232,8 +224,7 @@ class Filter:
 
     def _cut(self, message: str) -> None:
         if self._settings.strict:
-            self._statuses.append(Status.MALFORMED)
-            self._problem(message, kind="cut")
+            self._problem(Status.MALFORMED, message, kind="cut")
         else:
             self._warn(message)
 
@@ -248,7 +239,7 @@ class Filter:
         except KeyboardInterrupt:
             return SIGINT
         except StalledError as stall:
-            self._stalled(stall)
+            self._timed_out(stall)
         except OutputError as error:
             self._output_failed(error)
         except OSError as error:
@@ -256,13 +247,11 @@ class Filter:
                 self._output_failed(OutputError(error.strerror))
         return 0
 
-    def _stalled(self, stall: StalledError) -> None:
-        self._stop(End.TIMED_OUT, Status.TIME_LIMIT)
-        self._problem(str(stall), kind="time-limit")
+    def _timed_out(self, limit: Exception) -> None:
+        self._stop(End.TIMED_OUT, Status.TIME_LIMIT, str(limit), kind="time-limit")
 
     def _output_failed(self, error: OutputError) -> None:
-        self._stop(End.INTERRUPTED, Status.TROUBLE)
-        self._problem(str(error), kind="output")
+        self._stop(End.INTERRUPTED, Status.TROUBLE, str(error), kind="output")
 
     def _summary(self, signalled: int) -> Summary:
         words, chars = self._watch.detector.totals()
@@ -281,9 +270,9 @@ class Filter:
             state=self._watch.state,
         )
 
-    def _stop(self, end: End, status: Status) -> None:
+    def _stop(self, end: End, status: Status, message: str, *, kind: str) -> None:
         self._end = end
-        self._statuses.append(status)
+        self._problem(status, message, kind=kind)
 
     def _tick(self) -> None:
         if not self._settings.progress:
@@ -292,7 +281,10 @@ class Filter:
         gauges = self._watch.detector.gauges()
         self._render(lambda renderer: renderer.tick(words, chars, gauges))
 
-    def _problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
+    def _problem(
+        self, status: Status, message: str, *, line: int | None = None, kind: str = "malformed"
+    ) -> None:
+        self._statuses.append(status)
         self._render(lambda renderer: renderer.problem(message, line=line, kind=kind))
 
     def _warn(self, message: str) -> None:
