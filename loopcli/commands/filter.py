@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -135,8 +135,11 @@ def run_filter(ctx: click.Context, params: dict[str, Any]) -> int:
         "armed": arming.line,
     }
     with contextlib.ExitStack() as stack:
-        renderers, report = _renderers(params, stack)
+        console = Console(sys.stderr, color=options.use_color(params["color"]))
+        renderers, report = _renderers(params, console, stack)
         run = Filter(watch, settings, renderers)
+        if _is_terminal(sys.stdout) and _is_terminal(sys.stderr):
+            console.ends_line = run.ends_line
         warnings = (*arming.warnings, *refused, *options.idle(ctx, arming.judging))
         return run.run(info, warnings, report)
 
@@ -189,12 +192,11 @@ def _refuse_contradictions(params: dict[str, Any]) -> None:
 
 
 def _renderers(
-    params: dict[str, Any], stack: contextlib.ExitStack
+    params: dict[str, Any], console: Console, stack: contextlib.ExitStack
 ) -> tuple[list[Renderer], JsonLinesRenderer | None]:
     renderers: list[Renderer] = []
-    drawn = params["progress"] and sys.stderr is not None and sys.stderr.isatty()
     # On the terminal that shows the reply the line would run into it.
-    if drawn and not (sys.stdout is not None and sys.stdout.isatty()):
+    if params["progress"] and _is_terminal(sys.stderr) and not _is_terminal(sys.stdout):
         from loopcli.output.progress import ProgressRenderer
 
         renderers.append(ProgressRenderer(sys.stderr))
@@ -206,7 +208,10 @@ def _renderers(
         renderers.append(report)
     if params["json_"]:
         renderers.append(JsonLinesRenderer(os.fdopen(os.dup(2), "wb", buffering=0)))
-    elif not params["quiet"] and sys.stderr is not None:
-        console = Console(sys.stderr, color=options.use_color(params["color"]))
+    elif not params["quiet"]:
         renderers.append(TextRenderer(console, verbose=params["verbose"]))
     return renderers, report
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()

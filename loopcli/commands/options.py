@@ -286,4 +286,5 @@ def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:
         return False
     if environ.get("FORCE_COLOR"):
         return True
-    return sys.stderr.isatty() and environ.get("TERM") != "dumb"
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    return terminal and environ.get("TERM") != "dumb"

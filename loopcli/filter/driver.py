@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopcli.events import BrokenRecord, Channel, Event, Note, Problem, Text, UpstreamError
+from loopcli.filter.reporter import Reporter
 from loopcli.lenient_json import dump_line
 from loopcli.output.base import Renderer, Summary
 from loopcli.status import Status, from_signal, worst
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from loopcli.session_verdicts import SessionOutput
 
 STDIN, STDOUT = 0, 1
-# A session may warn of each of its calls.
-_MAX_WARNINGS = 100
 
 
 class FilterSettings(NamedTuple):
@@ -44,25 +44,32 @@ class Filter:
     def __init__(self, watch: Watch, settings: FilterSettings, renderers: Sequence[Renderer]):
         self._watch = watch
         self._settings = settings
-        self._renderers = renderers
+        self._reporter = Reporter(renderers)
         self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
         wait = Waiter(self._limits) if settings.idle_timeout or settings.timeout else None
-        self._output = Output(STDOUT, hold=settings.hold, wait=wait, warn=self._warn)
+        self._output = Output(STDOUT, hold=settings.hold, wait=wait, warn=self._reporter.warning)
         self._statuses = [Status.CLEAN]
         self._read = 0
         self._judging = True
         self._verdict: Verdict | None = None
         self._end: End | None = None
         self._unsaved = False  # rounds have been judged since the state was saved
-        self._warned: set[str] = set()
+        self._ended_line_at = 0  # bytes written when a message last began a new line
+
+    def ends_line(self) -> bool:
+        """Return whether the reply's last line is unfinished; the caller is to end it."""
+        unfinished = self._output.in_line and self._output.written != self._ended_line_at
+        self._ended_line_at = self._output.written
+        return unfinished
 
     def run(
         self, info: dict[str, Any], warnings: Sequence[str], report: JsonLinesRenderer | None
     ) -> int:
         """Copy and judge until the input ends, a rule trips, or a time limit passes."""
-        self._render(lambda renderer: renderer.begin(info))
+        self._reporter.add(lambda renderer: renderer.begin(info))
         for warning in warnings:
-            self._warn(warning)
+            self._reporter.warning(warning)
+        self._reporter.flush()
         signalled = 0
         try:
             self._copy()
@@ -84,12 +91,14 @@ class Filter:
         if not signalled:
             signalled = self._finish_output()
         summary = self._summary(signalled)
-        self._render(lambda renderer: renderer.end(summary))
+        self._reporter.add(lambda renderer: renderer.end(summary))
+        self._reporter.flush()
         if signalled:
             return die_by(signalled)
         if report is not None and report.error is not None:
             message = f"the report is incomplete: {report.error.strerror}"
             self._problem(Status.TROUBLE, message, kind="io")
+            self._reporter.flush()
             return worst((Status(summary.status), Status.TROUBLE))
         return summary.status
 
@@ -104,9 +113,10 @@ class Filter:
             if not self._settings.emit_text:
                 keep = len(data) if cut is None else max(0, cut - begins)
                 self._output.write(data[:keep])
+            self._tick()
             if self._verdict is not None:
                 break
-            self._tick()
+            self._reporter.flush()
         else:
             self._judge(lambda _: self._watch.close(), b"")
             self._save()
@@ -141,8 +151,7 @@ class Filter:
         for placed in verdicts:
             self._statuses.append(_status_of(placed.verdict))
             if not isinstance(event, SessionReport):
-                for renderer in self._renderers:
-                    renderer.verdict(placed, self._read)
+                self._reporter.verdict(placed, self._read)
             if not self._settings.dry_run and placed.cut is not None:
                 self._verdict = placed.verdict
                 self._emit(event, placed.verdict.offset)
@@ -155,19 +164,15 @@ class Filter:
                 label = f"upstream error {code}" if code else "upstream error"
                 self._problem(Status.UPSTREAM, f"{label}: {message}", line=line, kind="upstream")
             case BrokenRecord(message, line):
-                self._warn(f"line {line}: {message}")
+                self._reporter.warning(f"line {line}: {message}")
             case Note(message):
-                self._warn(message)
+                self._reporter.warning(message)
         return None
 
     def _report_session(self, output: SessionOutput) -> None:
         """Report a round, or where a session begins or ends; each warning once."""
         self._unsaved = True
-        for warning in getattr(output, "warnings", ()):
-            if warning not in self._warned and len(self._warned) < _MAX_WARNINGS:
-                self._warned.add(warning)
-                self._warn(warning)
-        self._render(lambda renderer: renderer.session(output, self._read))
+        self._reporter.session(output, self._read)
 
     def _save(self) -> None:
         """Save what is remembered of the session, before anything else is read."""
@@ -196,7 +201,7 @@ class Filter:
         if not self._settings.trip_event:
             return
         if self._watch.state.framing != "sse":
-            self._warn("--trip-event has no effect: the stream is not SSE")
+            self._reporter.warning("--trip-event has no effect: the stream is not SSE")
             return
         error = {
             "message": f"loopcheck stopped the model's reply: {verdict.message}",
@@ -226,13 +231,15 @@ class Filter:
         if self._settings.strict:
             self._problem(Status.MALFORMED, message, kind="cut")
         else:
-            self._warn(message)
+            self._reporter.warning(message)
 
     def _finish_output(self) -> int:
         """Print or discard what is held, and close; return the signal to die by, or 0."""
         try:
             if self._settings.dry_run or worst(self._statuses) is Status.CLEAN:
                 self._output.release()
+            if self._settings.emit_text and os.isatty(STDOUT) and self.ends_line():
+                self._output.write(b"\n")  # the prompt is to begin a line
             self._output.close()
         except ReaderGoneError:
             return SIGPIPE
@@ -279,20 +286,13 @@ class Filter:
             return
         words, chars = self._watch.detector.totals()
         gauges = self._watch.detector.gauges()
-        self._render(lambda renderer: renderer.tick(words, chars, gauges))
+        self._reporter.add(lambda renderer: renderer.tick(words, chars, gauges))
 
     def _problem(
         self, status: Status, message: str, *, line: int | None = None, kind: str = "malformed"
     ) -> None:
         self._statuses.append(status)
-        self._render(lambda renderer: renderer.problem(message, line=line, kind=kind))
-
-    def _warn(self, message: str) -> None:
-        self._render(lambda renderer: renderer.warning(message))
-
-    def _render(self, call: Callable[[Renderer], None]) -> None:
-        for renderer in self._renderers:
-            call(renderer)
+        self._reporter.problem(message, line=line, kind=kind)
 
 
 def _status_of(verdict: Verdict) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
@@ -27,6 +28,8 @@ class Console:
         self._color = color
         # A bar that is being drawn on the same terminal makes room for each line.
         self.bar: Bar | None = None
+        # Says whether the terminal shows an unfinished line of a reply, which a message ends.
+        self.ends_line: Callable[[], bool] = bool
 
     def line(self, message: str, *, source: str = "", color: str = "") -> None:
         """Print a message; ``color`` is for what stands before it."""
@@ -37,8 +40,9 @@ class Console:
         prefix = f"loopcheck: {escaped(source)}: " if source else "loopcheck: "
         if color and self._color:
             prefix = f"{color}{prefix}{_PLAIN}"
+        start = "\n" if self.ends_line() else ""
         with suppress(OSError, ValueError):
-            print(prefix + escaped(message), file=self._stream, flush=True)
+            print(start + prefix + escaped(message), file=self._stream, flush=True)
 
     def warning(self, message: str, *, source: str = "") -> None:
         """Print a warning."""

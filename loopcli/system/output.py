@@ -227,6 +227,11 @@ class Output:
         """Whether an SSE event may begin here."""
         return not self.written or self._last.endswith(_BLANK_LINES)
 
+    @property
+    def in_line(self) -> bool:
+        """Whether what was written last ends within a line."""
+        return bool(self._last) and not self._last.endswith(b"\n")
+
     def release(self, wait: Callable[[int], None] | None = None) -> None:
         """Write what is held; ``wait`` replaces the one that is set."""
         self._wait = wait or self._wait
