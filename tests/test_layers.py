@@ -76,6 +76,7 @@ IMPURE = {
     "output.*",
     "recordings.corpus",
     "recordings.labels",
+    "recordings.opening",
     "run.attempt",
     "run.child",
     "run.journal",

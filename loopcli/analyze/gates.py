@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -23,13 +23,20 @@ class Failure(NamedTuple):
         return f"{self.gate}: {self.id}: {self.message}"
 
 
-def labels(rows: Iterable[ReplayRow]) -> Iterator[Failure]:
+def labels(rows: Sequence[ReplayRow]) -> Iterator[Failure]:
     """Yield the clean replies that trip, and the loops that no rule detects.
 
-    A trip before the known onset of a loop does not detect it.
+    A trip before the known onset of a loop does not detect it. What trips in a
+    reply of a session counts for the session, unless the reply has a label itself.
     """
+    within: dict[str, list[ReplayRow]] = {}
+    for row in rows:
+        if row.session is None and row.label is None:
+            within.setdefault(row.id.rpartition("#")[0], []).append(row)
     for ident, group in groupby(rows, key=lambda row: row.id):
         reply = list(group)
+        if reply[0].session is not None:
+            reply += within.get(ident.rpartition("@")[0], [])
         if reply[0].label == Label.CLEAN:
             for row in reply:
                 if row.verdict is not None:
@@ -48,6 +55,8 @@ def detects(row: ReplayRow) -> bool:
 
 def tripped(row: ReplayRow) -> str:
     """Return a clause that says where a rule tripped."""
+    if row.session is not None:
+        return f"{row.rule} stops it in round {row.trip_word}, after {row.trip_char} calls"
     what = f"{row.verdict} that ended" if row.finding == ENDED else row.verdict
     return f"{row.rule} trips ({what}) at word {row.trip_word}, character {row.trip_char}"
 

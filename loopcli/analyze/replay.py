@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from loopcli.events import Lane, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
 from loopcli.verdicts import REPETITION, Label, Peak, Region, Verdict, share
+
+if TYPE_CHECKING:
+    from loopcli.analyze.session_replay import SessionFacts
 
 # What is judged at once. Words are split and then counted; when more of them
 # are made than the cache holds, both take half as long again.
@@ -49,6 +52,9 @@ class ReplayRow(NamedTuple):
     to the end of its lane, ``ended`` if the lane goes on with something else.
     ``places`` are the repetitions, if the rule locates them. ``label`` and
     ``onset`` are those of the recording.
+
+    The row of a session has ``session``. It counts rounds and calls where that of
+    a reply counts words and characters, and its peak is a streak.
     """
 
     id: str
@@ -71,6 +77,7 @@ class ReplayRow(NamedTuple):
     trip_char: int | None
     finding: str | None
     places: tuple[Place, ...]
+    session: SessionFacts | None = None
 
     @property
     def share(self) -> float:

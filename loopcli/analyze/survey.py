@@ -25,7 +25,8 @@ from loopcli.analyze.tasks import (
     numpy_works,
     performer,
 )
-from loopcli.recordings.corpus import STDIN, File, Trouble
+from loopcli.recordings.corpus import File, Trouble
+from loopcli.recordings.opening import STDIN
 from loopcli.status import Status
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Survey:
         self._executor = executor or _executor
         self.rows: list[ReplayRow] = []
         self.seen: list[Seen] = []
-        self.tally: Rows | None = None if plan.grid is None else empty_rows(plan.grid)
+        self.tally: Rows | None = None if plan.grid is None else empty_rows(plan)
         self.statuses: list[Status] = []
         self.troubles: list[Trouble] = []
         self.interrupted = False

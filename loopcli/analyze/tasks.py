@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopcli.analyze.replay import ReplayRow, replay
 from loopcli.events import Channel
 from loopcli.recordings import corpus
 from loopcli.recordings.corpus import CorpusSettings, File, Transcript, Trouble
+from loopcli.recordings.opening import STDIN, keep_stdin
 from loopcli.rules.base import Armed
+from loopcli.session_setup import SessionSetup
 from loopcli.verdicts import Label
 
 if TYPE_CHECKING:
     from loopcli.analyze.screening.batch import Batch  # numpy is slow to import
     from loopcli.analyze.sweep.grid import Grid, RuleGrid
-    from loopcli.analyze.sweep.rows import Rows
+    from loopcli.analyze.sweep.rows import ReplyRows, Rows
+    from loopcli.session_judge import SessionJudge
 
 # A sweep holds a reply as a whole, and several columns of numbers with it.
 MAX_SWEPT_CHARS = 64 << 20
+
+
+class SessionPlan(NamedTuple):
+    """How sessions are judged: by which rules, their configurations, and what the user wants.
+
+    ``lists`` says that a list of messages is a session, too, not only what an agent wrote.
+    """
+
+    names: tuple[str, ...]
+    configs: Mapping[str, Any]
+    setup: SessionSetup
+    lists: bool
+
+    def judge(self) -> SessionJudge:
+        """Return a fresh judge."""
+        from loopcli.session_judge import armed_judge  # only a session pays for the import
+
+        made = armed_judge(self.names, self.configs, self.setup)
+        assert made is not None
+        return made
 
 
 class Plan(NamedTuple):
@@ -28,6 +51,7 @@ class Plan(NamedTuple):
 
     A sweep judges the lanes of ``channels``. With ``screened``, a replay first looks with
     numpy for replies that no rule can trip on. That changes no result, only the time.
+    ``sessions`` judges the sessions in the files; without ``armed`` nothing else is judged.
     """
 
     armed: Sequence[Armed]
@@ -35,6 +59,7 @@ class Plan(NamedTuple):
     channels: frozenset[Channel] = frozenset()
     grid: Grid | RuleGrid | None = None
     screened: bool = False
+    sessions: SessionPlan | None = None
 
 
 class Seen(NamedTuple):
@@ -110,24 +135,37 @@ class Replayer:
 
     def __init__(self, plan: Plan) -> None:
         self._settings, self._armed = plan.settings, plan.armed
+        self._sessions = plan.sessions
         self._batch: Batch | None = None
-        if plan.screened:
+        if plan.screened and plan.armed:
             from loopcli.analyze.screening.batch import Batch  # numpy is slow to import
 
             self._batch = Batch(plan.armed)
 
     def __call__(self, task: Task) -> TaskResult:
-        """Return a row for each reply and rule, and the troubles between them."""
+        """Return a row for each reply, session and rule, and the troubles between them."""
         items: list[Item] = []
         for file in task:
-            for reply in corpus.read(file, self._settings):
-                if isinstance(reply, Trouble):
-                    items.append(reply)
-                elif self._batch is not None:
-                    items += self._batch.take(*reply)
-                else:
-                    items += replay(reply.id, reply.lanes, self._armed, reply.label, reply.onset)
+            again = keep_stdin() if file.path == STDIN and self._sessions else None
+            if self._armed:
+                items += self._replies(file)
+            if again is not None:
+                again()
+            if self._sessions is not None:
+                from loopcli.analyze import session_tasks  # only sessions pay for the import
+
+                troubles = not self._armed  # else the replies have reported them
+                items += session_tasks.rows(file, self._sessions, self._settings, troubles)
         return TaskResult(items if self._batch is None else [*items, *self._batch.flush()])
+
+    def _replies(self, file: File) -> Iterator[Item]:
+        for reply in corpus.read(file, self._settings):
+            if isinstance(reply, Trouble):
+                yield reply
+            elif self._batch is not None:
+                yield from self._batch.take(*reply)
+            else:
+                yield from replay(reply.id, reply.lanes, self._armed, reply.label, reply.onset)
 
 
 class Sweeper:
@@ -139,7 +177,7 @@ class Sweeper:
     def __call__(self, task: Task) -> TaskResult:
         """Return the replies that were swept, the troubles between them, and the figures."""
         assert self._plan.grid is not None
-        rows = empty_rows(self._plan.grid)
+        rows = _reply_rows(self._plan)
         items: list[Item] = []
         for file in task:
             for reply in corpus.read(file, self._plan.settings):
@@ -147,7 +185,7 @@ class Sweeper:
         rows.flush()
         return TaskResult(items, rows)
 
-    def _sweep(self, reply: Transcript, rows: Rows) -> Seen | Trouble:
+    def _sweep(self, reply: Transcript, rows: ReplyRows) -> Seen | Trouble:
         lanes = []
         for lane, pieces in reply.lanes:
             if lane.channel in self._plan.channels:
@@ -160,17 +198,31 @@ class Sweeper:
         return Seen(reply.id, reply.label)
 
 
-def empty_rows(grid: Grid | RuleGrid) -> Rows:
-    """Return what collects the figures of a grid."""
+def empty_rows(plan: Plan) -> Rows:
+    """Return what collects the figures of a plan's grid."""
+    if sweeps_sessions(plan):
+        from loopcli.analyze import session_tasks
+
+        return session_tasks.runs(plan)
+    return _reply_rows(plan)
+
+
+def _reply_rows(plan: Plan) -> ReplyRows:
     from loopcli.analyze.sweep.grid import Grid
 
-    if isinstance(grid, Grid):
+    assert plan.grid is not None
+    if isinstance(plan.grid, Grid):
         from loopcli.analyze.sweep.tally import Tally  # the one that needs numpy
 
-        return Tally(grid)
+        return Tally(plan.grid)
     from loopcli.analyze.sweep.reruns import Reruns
 
-    return Reruns(grid)
+    return Reruns(plan.grid)
+
+
+def sweeps_sessions(plan: Plan) -> bool:
+    """Return whether the grid is of a rule for sessions."""
+    return plan.sessions is not None and getattr(plan.grid, "rule", "") in plan.sessions.names
 
 
 def _joined(pieces: Iterable[str]) -> str | None:
@@ -197,4 +249,10 @@ def numpy_works() -> bool:
 
 def performer(plan: Plan) -> Callable[[Task], TaskResult]:
     """Return the function that performs the tasks of ``plan``."""
-    return Replayer(plan) if plan.grid is None else Sweeper(plan)
+    if plan.grid is None:
+        return Replayer(plan)
+    if sweeps_sessions(plan):
+        from loopcli.analyze.session_tasks import SessionSweeper
+
+        return SessionSweeper(plan)
+    return Sweeper(plan)

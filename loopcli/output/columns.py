@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from loopcli.actions import Action
 from loopcli.analyze.replay import ENDED
 from loopcli.output.records import Record
+from loopcli.rules.registration import Judged
 from loopcli.rules.table import RULES
 from loopcli.verdicts import LENGTH
 from loopcli.wording import escaped, shown
 
 UNDEFINED = "n/a"
+# The columns of what only replies have.
+_DELAY = ("delay, words", "chars")
 _OF = "of"
 # Offending words that a table names, and how long each may be there.
 _WORDS = 3
 _WORD_CHARS = 16
+# How much of a call or of a text a table of sessions shows.
+_WHAT_CHARS = 40
 
 
 class Column(NamedTuple):
@@ -109,6 +115,44 @@ def row_columns(*, labels: bool, rules: bool) -> list[Column]:
     ]
 
 
+def session_columns(records: Sequence[Record]) -> list[Column]:
+    """Return the columns of what sessions repeated; a rung has one if it is on in any of them."""
+    columns = [Column("session", lambda record: record["id"], left=True)]
+    if any(record["label"] is not None for record in records):
+        columns.append(field("label", "label", left=True))
+    columns += [field("rounds", "rounds"), field("calls", "calls")]
+    if any(record["agent"] for record in records):
+        columns.append(field("agent", "agent", left=True))
+    return [
+        *columns,
+        field("repeats", "detection", left=True),
+        field("tool", "tool", left=True),
+        Column("what", lambda record: _clipped(record["what"]), left=True),
+        field("streak", "streak"),
+        field("round", "round"),
+        field("line", "line"),
+        *(_rung(name) for name in Action if any(name in each["rungs"] for each in records)),
+    ]
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _WHAT_CHARS else text[: _WHAT_CHARS - 1] + "…"
+
+
+def _rung(name: str) -> Column:
+    """Return the column of a rung: the round that reached it, or how much the streak lacks."""
+
+    def cell(record: Record) -> str:
+        rung = record["rungs"].get(name)
+        if rung is None:
+            return "off"
+        if rung.round is None:
+            return f"{rung.threshold - record['streak']} short"
+        return f"round {rung.round}"
+
+    return Column(name, cell)
+
+
 def sweep_columns(rule: str, tried: Sequence[str], *, labels: bool) -> list[Column]:
     """Return the columns of a grid; without labels, none about clean replies and loops."""
     columns = [
@@ -123,8 +167,10 @@ def sweep_columns(rule: str, tried: Sequence[str], *, labels: bool) -> list[Colu
         _figure("chars", "delay_chars"),
         field("chars saved", "saved_chars"),
     ]
-    unlabelled = {"clean peak", _OF, "clean trips", "loop trips", "delay, words", "chars"}
-    return [column for column in columns if labels or column.head not in unlabelled]
+    left_out = set() if labels else {"clean peak", _OF, "clean trips", "loop trips", *_DELAY}
+    if RULES[rule].judges is Judged.SESSION:
+        left_out |= {*_DELAY, "chars saved"}
+    return [column for column in columns if column.head not in left_out]
 
 
 def front_columns(rule: str, tried: Sequence[str]) -> list[Column]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from loopcli.analyze.gates import Failure
 from loopcli.analyze.replay import Place, ReplayRow
+from loopcli.analyze.session_replay import SessionFacts
 from loopcli.wording import clean, spelled
 
 Record = Mapping[str, Any]
@@ -26,7 +27,39 @@ def row_record(row: ReplayRow) -> dict[str, Any]:
     record["id"] = spelled(row.id)
     record["repeated"] = [clean(word) for word in row.repeated]
     record["regions"] = list(map(_region, row.places))
+    if row.session is not None:
+        record["session"] = _session(row.session)
     return record
+
+
+def _session(facts: SessionFacts) -> dict[str, Any]:
+    repeats = [
+        repeat._asdict()
+        | {name: clean(getattr(repeat, name)) for name in ("agent", "tool", "what")}
+        | {"rungs": [rung._asdict() for rung in repeat.rungs]}
+        for repeat in facts.repeats
+    ]
+    return {"rounds": facts.rounds, "calls": facts.calls, "repeats": repeats}
+
+
+def repeat_records(row: ReplayRow) -> list[dict[str, Any]]:
+    """Return a record for each agent and tool of a session's row."""
+    facts = row.session
+    if facts is None:
+        return []
+    common: Record = {
+        "id": spelled(row.id),
+        "label": row.label,
+        "rule": row.rule,
+        "verdict": row.verdict,
+    }
+    size = {"rounds": facts.rounds, "calls": facts.calls}
+    return [
+        {**common, **size, **repeat._asdict()}
+        | {"what": clean(repeat.what), "tool": clean(repeat.tool), "agent": clean(repeat.agent)}
+        | {"rungs": {rung.action: rung for rung in repeat.rungs}}
+        for repeat in facts.repeats
+    ]
 
 
 def _region(place: Place) -> dict[str, Any]:

@@ -24,9 +24,19 @@ class Report(NamedTuple):
     limit: int | None
 
     @property
+    def replies(self) -> list[ReplayRow]:
+        """The rows of replies."""
+        return [row for row in self.rows if row.session is None]
+
+    @property
+    def sessions(self) -> list[ReplayRow]:
+        """The rows of sessions."""
+        return [row for row in self.rows if row.session is not None]
+
+    @property
     def ranked(self) -> list[ReplayRow]:
         """The rows to print, the one that came nearest to its ceiling first."""
-        return sorted(self.rows, key=lambda row: (-row.share, -row.peak))[: self.limit]
+        return ranked(self.rows)[: self.limit]
 
     @property
     def shown(self) -> Sequence[ReplayRow]:
@@ -43,13 +53,13 @@ class Report(NamedTuple):
     def totals(self) -> dict[str, Any]:
         """Return the figures over all rows as plain JSON."""
         rules = self.by_rule()
-        first = next(iter(rules.values()), [])
-        labels = [row.label for row in first]
-        return {
-            "transcripts": len(first),
-            "labels": {str(label or "none"): labels.count(label) for label in (*Label, None)},
-            "words": max((sum(row.words for row in rows) for rows in rules.values()), default=0),
-            "chars": max((sum(row.chars for row in rows) for rows in rules.values()), default=0),
+        count, labels, words, chars = _size(self.replies)
+        totals = {"transcripts": count, "labels": labels, "words": words, "chars": chars}
+        if self.sessions:
+            count, labels, rounds, calls = _size(self.sessions)
+            sessions = {"sessions": count, "labels": labels, "rounds": rounds, "calls": calls}
+            totals["sessions"] = sessions
+        return totals | {
             "rules": {
                 rule: {
                     "trips": sum(row.verdict is not None for row in rows),
@@ -60,6 +70,26 @@ class Report(NamedTuple):
                 for rule, rows in rules.items()
             },
         }
+
+
+def ranked(rows: Sequence[ReplayRow]) -> list[ReplayRow]:
+    """Return rows, the one that came nearest to its ceiling first."""
+    return sorted(rows, key=lambda row: (-row.share, -row.peak))
+
+
+def _size(rows: Sequence[ReplayRow]) -> tuple[int, dict[str, int], int, int]:
+    """Return how many replies there are, of which label, and the sizes that the rows have."""
+    by_rule: dict[str, list[ReplayRow]] = {}
+    for row in rows:
+        by_rule.setdefault(row.rule, []).append(row)
+    first = next(iter(by_rule.values()), [])
+    labels = [row.label for row in first]
+    return (
+        len(first),
+        {str(label or "none"): labels.count(label) for label in (*Label, None)},
+        max((sum(row.words for row in each) for each in by_rule.values()), default=0),
+        max((sum(row.chars for row in each) for each in by_rule.values()), default=0),
+    )
 
 
 def _score(result: Score) -> dict[str, Any]:

@@ -34,12 +34,14 @@ class Reply(NamedTuple):
     ``lanes`` hold its text in pieces. The pieces may come straight from the file:
     read them once, lane by lane, before you ask for the next reply. ``label`` and
     ``onset`` (characters before the looping stretch) are those that the recording
-    itself states, if it does.
+    itself states, if it does. ``in_session`` says that the reply is one of an agent's
+    session.
     """
 
     lanes: Lanes
     label: Label | None = None
     onset: int | None = None
+    in_session: bool = False
 
 
 class Defect(NamedTuple):

@@ -20,7 +20,6 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -29,12 +28,11 @@ from loopcli.recordings import detect
 from loopcli.recordings import labels as labelling
 from loopcli.recordings.base import Hints, Lanes, Reply
 from loopcli.recordings.labels import LabelLine, Labels
+from loopcli.recordings.opening import STDIN, STDIN_NAME, name_of, opened
 from loopcli.recordings.unpack import Unpacked
 from loopcli.status import Status
 from loopcli.verdicts import Label
 
-STDIN = "-"
-STDIN_NAME = "<stdin>"
 _PACKED = frozenset({".gz", ".zst"})
 _LIST_BYTES = 64 * 1024
 _NOT_REGULAR = "not a regular file; name it directly to read it"
@@ -77,10 +75,15 @@ class Transcript(NamedTuple):
 
 
 class CorpusSettings(NamedTuple):
-    """How files are read: the member that holds a JSON record's reply, and a file's labels."""
+    """How files are read: the member that holds a JSON record's reply, and a file's labels.
+
+    With ``sessions`` the label of a file of sessions is that of the sessions, not of
+    the replies in them.
+    """
 
     text_field: str | None = None
     labels: Labels | None = None
+    sessions: bool = False
 
 
 _AS_IT_COMES = CorpusSettings()
@@ -242,19 +245,12 @@ def _reason(error: OSError) -> str:
 
 def read(file: File, settings: CorpusSettings = _AS_IT_COMES) -> Iterator[Transcript | Trouble]:
     """Yield the transcripts in a file, and the parts of it that could not be read."""
-    name = STDIN_NAME if file.path == STDIN else file.path
-    stdin = file.path == STDIN
+    name = name_of(file.path)
     try:
-        # `open` would cost as much again as reading a short file.
-        source = 0 if stdin else os.open(file.path, os.O_RDONLY)
-        try:
-            unpacked = Unpacked(partial(os.read, source))
+        with opened(file.path) as unpacked:
             yield from _transcripts(unpacked, name, file.named, settings)
             if unpacked.trouble:
                 yield Trouble(name, "", unpacked.trouble)
-        finally:
-            if not stdin:
-                os.close(source)
     except OSError as error:
         yield Trouble(name, "", _reason(error))
     except RecursionError as error:
@@ -275,7 +271,7 @@ def _transcripts(
     ):
         if isinstance(item, Reply):
             number += 1
-            yield _transcript(f"{name}#{number}", name, item, settings.labels)
+            yield _transcript(f"{name}#{number}", name, item, settings)
             continue
         number += item.numbered
         # A damaged file gets one line; that it holds no reply needs no second one.
@@ -283,8 +279,13 @@ def _transcripts(
             yield Trouble(name, item.position, item.message, item.status)
 
 
-def _transcript(ident: str, path: str, reply: Reply, labels: Labels | None) -> Transcript:
+def _transcript(ident: str, path: str, reply: Reply, settings: CorpusSettings) -> Transcript:
+    labels = settings.labels
     given: LabelLine | None = labels.of(ident) if labels else None
+    if settings.sessions and reply.in_session:
+        own = given is not None and "#" in given.id
+        label, onset = (given.label, given.onset) if given and own else (None, None)
+        return Transcript(ident, reply.lanes, label, onset)
     if given is not None:
         return Transcript(ident, reply.lanes, given.label, given.onset)
     label = reply.label or labelling.of_folder(path)

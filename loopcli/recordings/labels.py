@@ -5,7 +5,8 @@ record itself, the folders above the file (the nearest ``loop`` or ``clean``).
 
 A file of labels is CSV or JSON Lines with the members ``id``, ``label`` and
 ``onset``. A CSV file without a header line has its columns in that order. An id
-names one reply (``runs/a.jsonl#3``) or all replies of a file (``runs/a.jsonl``).
+names one reply (``runs/a.jsonl#3``), one session (``runs/a.jsonl@2``), or all of a
+file (``runs/a.jsonl``).
 Paths are relative to the current folder or to the file of labels. The label
 ``unknown`` overrides that of the folder. ``onset`` counts the characters before the
 looping stretch.
@@ -52,12 +53,12 @@ class Labels:
         self._labels = {label.id: label for label in labels}
 
     def of(self, ident: str) -> LabelLine | None:
-        """Return the label of the reply ``path#n``."""
+        """Return the label of the reply ``path#n``, or of the session ``path@n``."""
         return next((self._labels[key] for key in self._keys(ident) if key in self._labels), None)
 
     def _keys(self, ident: str) -> Iterator[str]:
         """Yield the ids that cover this reply, the most specific first."""
-        path, mark, number = ident.rpartition("#")
+        path, mark, number = _parts(ident)
         names = [os.path.normpath(path)]
         if self._folder:
             names.append(os.path.relpath(path, self._folder))
@@ -72,6 +73,15 @@ class Labels:
             for label in self._labels.values()
             if label.id not in used
         ]
+
+
+def _parts(ident: str) -> tuple[str, str, str]:
+    """Return the path, the mark and the number of an id.
+
+    >>> _parts("a@b.jsonl#3"), _parts("a#b.jsonl@2")
+    (('a@b.jsonl', '#', '3'), ('a#b.jsonl', '@', '2'))
+    """
+    return max(ident.rpartition("#"), ident.rpartition("@"), key=lambda parts: len(parts[0]))
 
 
 def of_folder(path: str) -> Label | None:

@@ -399,11 +399,11 @@ def test_completion(shell: str, mark: str, sandbox: Path) -> None:
         )
         assert completed.split() == ["plain,--min-saturated-run"]
         completed = run(
-            'COMP_WORDS="loopcheck analyze --max" COMP_CWORD=2 '
+            'COMP_WORDS="loopcheck analyze --max-r" COMP_CWORD=2 '
             "_LOOPCHECK_COMPLETE=bash_complete loopcheck",
             sandbox,
         )
-        assert completed.split() == ["plain,--max-response-chars", "plain,--max-peak"]
+        assert completed.split() == ["plain,--max-response-chars"]
         completed = run(
             'COMP_WORDS="loopcheck " COMP_CWORD=1 _LOOPCHECK_COMPLETE=bash_complete loopcheck',
             sandbox,

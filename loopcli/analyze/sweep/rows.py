@@ -43,9 +43,6 @@ class SweepRow:
 class Rows(Protocol):
     """Collects a corpus, transcript by transcript, and answers with rows."""
 
-    def add(self, lanes: Sequence[str], label: Label | None, onset: int | None) -> None:
-        """Add one transcript: the texts of its lanes, and its label and onset if known."""
-
     def flush(self) -> None:
         """Let go of every text; to be done before it is sent to another process."""
 
@@ -57,3 +54,10 @@ class Rows(Protocol):
 
     def rows(self) -> Iterator[SweepRow]:
         """The figures of every combination so far, in the grid's order."""
+
+
+class ReplyRows(Rows, Protocol):
+    """Collects replies."""
+
+    def add(self, lanes: Sequence[str], label: Label | None, onset: int | None) -> None:
+        """Add one reply: the texts of its lanes, and its label and onset if known."""

@@ -55,7 +55,7 @@ _EXCLUDED = {
     callback=options.given,
     help="Read labels from FILE: CSV or JSON Lines with id, label, onset.",
 )
-@options.rule_options
+@options.session_options
 @click.option(
     "-f",
     "--format",
@@ -135,7 +135,7 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     job = next((name for name in ("trace", "suggest", "sweep") if params[name]), "")
     _refuse_contradictions(ctx, params, job)
     settings = options.arming(ctx, params)
-    if not settings.names:
+    if not settings.names and not settings.session_names:
         title = settings.profile.title if settings.profile else "nothing"
         raise ConfigError(f"{title}: loop detection is off, so there is no rule to analyse with")
     return _run(ctx, params, job, settings)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopcli.analyze.survey import Survey
-from loopcli.analyze.tasks import Plan
+from loopcli.analyze.tasks import Plan, SessionPlan
 from loopcli.commands.printing import printed
 from loopcli.errors import ConfigError
 from loopcli.output.console import Console
@@ -17,7 +17,7 @@ from loopcli.output.formats.base import OutputFormat
 from loopcli.recordings import corpus, labels
 from loopcli.recordings.corpus import CorpusSettings, File, Trouble
 from loopcli.rules.base import Armed
-from loopcli.settings.arming import Settings
+from loopcli.settings.arming import DEFAULT_RULES, DEFAULT_SESSION_RULES, Settings
 from loopcli.status import Status, worst
 from loopcli.system.stdio import SIGINT, die_by
 
@@ -34,6 +34,7 @@ class Inputs(NamedTuple):
 
     paths, files0_from: where the files are.  corpus: how they are read.  names, armed: the rules.
     warnings: what is to be printed first.  jobs: how many processes; None decides by the size.
+    sessions: how sessions are judged, if they are.
     """
 
     paths: Sequence[str]
@@ -43,11 +44,12 @@ class Inputs(NamedTuple):
     armed: Sequence[Armed]
     warnings: Sequence[str]
     jobs: int | None
+    sessions: SessionPlan | None
 
     @property
     def plan(self) -> Plan:
-        """The plan that replays every reply."""
-        return Plan(self.armed, self.corpus)
+        """The plan that replays every reply, and every session."""
+        return Plan(self.armed, self.corpus, sessions=self.sessions)
 
     def files(self) -> Iterator[File | Trouble]:
         """Yield the files of the corpus, and what cannot be one."""
@@ -68,15 +70,32 @@ class Printing(NamedTuple):
 
 def inputs_of(params: Mapping[str, Any], settings: Settings, warnings: Iterable[str]) -> Inputs:
     """Return the inputs that a command line asks for. Raises ``ConfigError``."""
+    sessions = _sessions(settings)
     return Inputs(
         paths=params["paths"],
         files0_from=params["files0_from"],
-        corpus=CorpusSettings(params["text_field"], _labels(params["labels_"])),
-        names=settings.names,
+        corpus=CorpusSettings(
+            params["text_field"], _labels(params["labels_"]), sessions=sessions is not None
+        ),
+        names=[name for name in settings.names if name not in settings.session_names],
         armed=settings.rules(past_trip=True),
         warnings=(*settings.warnings, *warnings),
         jobs=number("--jobs", params["jobs"], least=1),
+        sessions=sessions,
     )
+
+
+def _sessions(settings: Settings) -> SessionPlan | None:
+    """Return how sessions are judged. By default lists of messages are none: see ``sniff``."""
+    if not settings.session_names:
+        return None
+    setup = settings.setup._replace(
+        # What a process is sent has to be a plain dictionary.
+        loop_keys=dict(settings.setup.loop_keys),
+        actions=dict(settings.setup.actions),
+    )
+    chosen = (settings.names, settings.session_names) != (DEFAULT_RULES, DEFAULT_SESSION_RULES)
+    return SessionPlan(settings.session_names, settings.configs, setup, lists=chosen)
 
 
 def printing_of(params: Mapping[str, Any]) -> Printing:

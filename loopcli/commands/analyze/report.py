@@ -56,16 +56,19 @@ class _Gates(NamedTuple):
 
 def request(ctx: click.Context, params: Mapping[str, Any], settings: Settings) -> ReportRequest:
     """Return what a command line asks for. Raises ``ConfigError``."""
-    inputs = inputs_of(params, settings, options.idle(ctx, settings.names))
+    inputs = inputs_of(params, settings, options.idle(ctx, settings.judging))
     return ReportRequest(
         inputs=inputs,
         printing=printing_of(params),
         described={
             name: {"watch": sorted(map(str, rule.channels)), **settings.knobs(name)}
             for name, rule in zip(inputs.names, inputs.armed, strict=True)
-        },
+        }
+        | {name: settings.knobs(name) for name in settings.session_names},
         check=params["check"],
-        max_peak=dict(_max_peak(item, inputs.names) for item in params["max_peak"]),
+        max_peak=dict(
+            _max_peak(item, (*inputs.names, *settings.session_names)) for item in params["max_peak"]
+        ),
         baseline=params["baseline"],
         update_baseline=params["update_baseline"],
         junit=params["junit"],
@@ -119,10 +122,11 @@ def _old_baseline(job: ReportRequest) -> baseline.Baseline | None:
     return baseline.load(job.baseline)
 
 
-def _place(row: ReplayRow) -> tuple[str, int]:
-    """Return what replies are ordered by: their file, then their number in it."""
-    path, _, reply = row.id.rpartition("#")
-    return path, int(reply)
+def _place(row: ReplayRow) -> tuple[str, bool, int]:
+    """Return what rows are ordered by: their file, replies before sessions, their number."""
+    session = row.session is not None
+    path, _, number = row.id.rpartition("@" if session else "#")
+    return path, session, int(number)
 
 
 def _hold_gates(

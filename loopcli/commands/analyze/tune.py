@@ -91,8 +91,9 @@ def suggest_request(
 
 def _trial(items: Sequence[str], settings: Settings) -> Trial:
     """Return the trial of ``--sweep`` items; without any, of the values that a rule suggests."""
-    rule = swept_rule(items) or settings.names[0]
-    if rule not in settings.names:
+    names = (*settings.names, *settings.session_names)
+    rule = swept_rule(items) or names[0]
+    if rule not in names:
         raise ConfigError(f"--sweep {items[0]}: the {rule} rule is not armed (--rules)")
     return Trial(rule, settings.configs[rule], items or RULES[rule].sweep.suggested)
 
@@ -140,7 +141,7 @@ def run_suggest(job: SuggestRequest) -> int:
         rule=job.trial.rule,
         tried=job.trial.tried,
         now=job.trial.now,
-        rules=job.inputs.names,
+        rules=[*job.inputs.names, *(job.inputs.sessions.names if job.inputs.sessions else ())],
         points=points,
         loops=loops,
         clean=tally.count(Label.CLEAN),
@@ -151,8 +152,10 @@ def run_suggest(job: SuggestRequest) -> int:
 
 
 def _sweep(inputs: Inputs, trial: Trial, console: Console) -> tuple[Survey, Rows]:
-    channels = inputs.armed[inputs.names.index(trial.rule)].channels
-    plan = inputs.plan._replace(grid=trial.grid(), channels=channels)
+    plan = inputs.plan._replace(grid=trial.grid())
+    if trial.rule in inputs.names:
+        channels = inputs.armed[inputs.names.index(trial.rule)].channels
+        plan = plan._replace(channels=channels, sessions=None)
     done = survey(inputs, plan, console)
     assert done.tally is not None
     return done, done.tally

@@ -31,11 +31,12 @@ def _rows(records: Iterable[Record], fields: Sequence[str]) -> bytes:
 
 
 def _cell(value: object) -> object:
-    return orjson.dumps(value).decode() if isinstance(value, list) else value
+    return orjson.dumps(value).decode() if isinstance(value, list | dict) else value
 
 
 def _report(report: Report) -> bytes:
-    return _rows(map(row_record, report.shown), ROW_FIELDS)
+    fields = (*ROW_FIELDS, "session") if report.sessions else ROW_FIELDS
+    return _rows(({"session": None} | row_record(row) for row in report.shown), fields)
 
 
 def _sweep(sweep: SweepReport) -> bytes:

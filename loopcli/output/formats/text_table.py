@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,12 +14,13 @@ from loopcli.output.columns import (
     front_columns,
     interval,
     row_columns,
+    session_columns,
     sweep_columns,
     table,
 )
 from loopcli.output.formats.base import OutputFormat
-from loopcli.output.records import row_record
-from loopcli.output.report import Report
+from loopcli.output.records import Record, repeat_records, row_record
+from loopcli.output.report import Report, ranked
 from loopcli.output.tuning import (
     FrontReport,
     SweepReport,
@@ -46,17 +47,41 @@ def table_format(*, markdown: bool) -> OutputFormat:
 
 
 def _report(report: Report, *, markdown: bool) -> bytes:
-    by_rule = report.by_rule()
-    labels = any(row.label is not None for row in report.rows)
-    columns = row_columns(labels=labels, rules=len(by_rule) > 1)
-    rows = report.ranked
-    text = table(list(map(row_record, rows)), columns, markdown=markdown) + "\n\n"
-    text += _unshown(len(report.rows) - len(rows), "row", "with a lower peak")
-    text += "".join(f"{line}\n" for row in rows for line in _ended(row))
+    sessions = report.sessions
+    text = "" if sessions and not report.replies else _replies(report, markdown)
+    text += _sessions(report, markdown) if sessions else ""
     text += _totals(report) + "\n"
-    if labels:
-        text += "".join(f"{rule}: {_scores(rows)}\n" for rule, rows in by_rule.items())
+    for rule, rows in report.by_rule().items():
+        if any(row.label is not None for row in rows):
+            text += f"{rule}: {_scores(rows)}\n"
     return text.encode("utf-8", "replace")
+
+
+def _replies(report: Report, markdown: bool) -> str:
+    replies = report.replies
+    labels = any(row.label is not None for row in replies)
+    columns = row_columns(labels=labels, rules=len({row.rule for row in replies}) > 1)
+    rows = ranked(replies)[: report.limit]
+    text = table(list(map(row_record, rows)), columns, markdown=markdown) + "\n\n"
+    text += _unshown(len(replies) - len(rows), "row", "with a lower peak")
+    return text + "".join(f"{line}\n" for row in rows for line in _ended(row))
+
+
+def _sessions(report: Report, markdown: bool) -> str:
+    records = list(_repeats(ranked(report.sessions)))
+    shown = records[: report.limit]
+    text = table(shown, session_columns(shown), markdown=markdown) + "\n\n"
+    return text + _unshown(len(records) - len(shown), "row", "with a lower streak")
+
+
+def _repeats(rows: Iterable[ReplayRow]) -> Iterator[Record]:
+    """Yield what came more than once in a row; of a session without such, one record."""
+    told: set[str] = set()
+    for row in rows:
+        for record in repeat_records(row):
+            if record["streak"] > 1 or record["id"] not in told:
+                told.add(record["id"])
+                yield record
 
 
 def _sweep(sweep: SweepReport, *, markdown: bool) -> bytes:
@@ -112,6 +137,15 @@ def _totals(report: Report) -> str:
     parts = [
         f"{counted(totals['transcripts'], 'transcript')} ({', '.join(labels)})",
         f"{counted(totals['words'], 'word')}, {counted(totals['chars'], 'character')}",
+    ]
+    if "sessions" in totals:
+        parts = parts if report.replies else []
+        its = totals["sessions"]
+        parts.append(
+            f"{counted(its['sessions'], 'session')}, {counted(its['rounds'], 'round')}, "
+            f"{counted(its['calls'], 'call')}"
+        )
+    parts += [
         *(_trips(rule, figures) for rule, figures in totals["rules"].items()),
     ]
     if report.troubles:
@@ -129,6 +163,11 @@ def _trips(rule: str, figures: Mapping[str, Any]) -> str:
 
 def _scores(rows: Sequence[ReplayRow]) -> str:
     result = score(gates.outcomes(rows))
+    if rows[0].session is not None:
+        return (
+            f"recall {interval(result.recall, 100)} %, "
+            f"false alarms {interval(result.false_per_1000_replies)} per 1,000 sessions"
+        )
     return (
         f"recall {interval(result.recall, 100)} %, "
         f"false alarms {interval(result.false_per_1000_replies)} per 1,000 replies, "

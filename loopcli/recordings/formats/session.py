@@ -77,7 +77,8 @@ class _Replies:
         if not self._lanes and not self._calls:
             self._chars = 0
         if lanes or calls:
-            yield Reply([*lanes.items(), *map(_arguments, range(len(calls)), calls)])
+            arguments = map(_arguments, range(len(calls)), calls)
+            yield Reply([*lanes.items(), *arguments], in_session=True)
 
 
 def _arguments(number: int, call: SessionCall) -> tuple[Lane, Iterable[str]]:
