@@ -56,6 +56,11 @@ class Collector:
         parts.append(delta)
         ends.append(end)
 
+    def add_member(self, lane: Lane, text: object, end: int) -> None:
+        """Add a member of a document as a delta; ignore it if it is not a text."""
+        if text and isinstance(text, str):
+            self.add_text(lane, text, end)
+
     def lane_buffers(self, lane: Lane) -> tuple[list[str], list[int]]:
         """Return the lists to which deltas of ``lane`` and the ends of their events are appended.
 

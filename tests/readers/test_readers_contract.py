@@ -153,7 +153,7 @@ def test_a_loop_in_a_lone_argument_has_the_documents_figures(name: str) -> None:
     assert (ruling.verdict.words, ruling.verdict.chars) == (3065, 12_261)
 
 
-@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if len(form.channels) > 1])
+@pytest.mark.parametrize("name", [name for name, channel in CASES if channel == "reasoning"])
 def test_other_channels_do_not_dilute_it(name: str) -> None:
     prose = " ".join(f"word{number}" for number in range(9000))
     data = looping(name, "reasoning", 30, content=prose)

@@ -18,6 +18,7 @@ from loopcli.events import Note
 from loopcli.lenient_json import member, string
 from loopcli.readers.base import Dialect, Frame
 from loopcli.readers.collector import Collector
+from loopcli.readers.dialects import more_marks as more
 from loopcli.readers.dialects.meaning import has_words, is_ping
 from loopcli.readers.errors import document_of, is_failure, lone_error, report, upstream_error
 
@@ -31,6 +32,16 @@ _DIALECTS = {
     "llamacpp": ("llamacpp", "LlamaCppDialect"),
     "cohere": ("cohere", "CohereDialect"),
     "vercel": ("vercel", "VercelDialect"),
+    "tgi": ("tgi", "TgiDialect"),
+    "interactions": ("interactions", "InteractionsDialect"),
+    "lmstudio": ("lmstudio", "LmStudioDialect"),
+    "dashscope": ("dashscope", "DashScopeDialect"),
+    "dify": ("dify", "DifyDialect"),
+    "cloudflare": ("cloudflare", "CloudflareDialect"),
+    "qianfan": ("qianfan", "QianfanDialect"),
+    "sglang": ("sglang", "SglangDialect"),
+    "agui": ("agui", "AgUiDialect"),
+    "transcript": ("transcript", "TranscriptDialect"),
 }
 NAMES = tuple(_DIALECTS)
 
@@ -66,7 +77,8 @@ def recognise(doc: Any) -> str | None:
     if not isinstance(doc, dict):
         return None
     kind = doc.get("type")
-    return (_by_type(doc, kind) if isinstance(kind, str) else None) or _by_members(doc)
+    by_type = _by_type(doc, kind) if isinstance(kind, str) else None
+    return by_type or more.by_event(doc) or _by_members(doc) or more.by_members(doc)
 
 
 def _by_type(doc: dict[str, Any], kind: str) -> str | None:
