@@ -209,7 +209,13 @@ def _renderers(
     if params["json_"]:
         renderers.append(JsonLinesRenderer(os.fdopen(os.dup(2), "wb", buffering=0)))
     elif not params["quiet"]:
-        renderers.append(TextRenderer(console, verbose=params["verbose"]))
+        text = TextRenderer(
+            console,
+            verbose=params["verbose"],
+            dry_run=params["dry_run"],
+            advice=_is_terminal(sys.stderr),
+        )
+        renderers.append(text)
     return renderers, report
 
 

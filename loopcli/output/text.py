@@ -8,6 +8,7 @@ from loopcli.actions import Action
 from loopcli.detector import Gauge
 from loopcli.output.base import Summary
 from loopcli.output.console import RED, YELLOW, Console
+from loopcli.output.trip_line import trip_line
 from loopcli.status import Status
 from loopcli.watch import PlacedVerdict
 from loopcli.wording import shown
@@ -21,12 +22,27 @@ _STDIN, _STDOUT = "<stdin>", "<stdout>"
 class TextRenderer:
     """Prints verdicts, problems and warnings; with ``verbose`` also the settings and totals."""
 
-    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+    def __init__(
+        self,
+        console: Console,
+        *,
+        verbose: bool = False,
+        dry_run: bool = False,
+        advice: bool = False,
+    ) -> None:
+        """``dry_run`` says that nothing is stopped, ``advice`` asks for the knob to raise."""
         self._console = console
         self._verbose = verbose
+        self._dry_run = dry_run
+        self._advice = advice
+        self._document = False
 
     def begin(self, info: dict[str, Any]) -> None:
-        """Name the armed rules, if ``verbose``."""
+        """Name the armed rules, if ``verbose``.
+
+        Where the saturation rule judges alone, its document's own sentences are asked for.
+        """
+        self._document = list(info["rules"]) == ["saturation"]
         if self._verbose and info["armed"]:
             self._console.line(info["armed"])
 
@@ -39,6 +55,10 @@ class TextRenderer:
             where = f"{lane.channel} of {shown(lane.tool)}: "
         if lane.choice:
             where = f"choice {lane.choice}: {where}"
+        if not self._document:
+            line = trip_line(verdict, dry_run=self._dry_run, advice=self._advice)
+            self._console.line(where + line, color=RED)
+            return
         line = where + verdict.message
         if verdict.repeated:
             words = " ".join(map(shown, verdict.repeated))

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 MAN = {path.name: path.read_text("ascii") for path in sorted((ROOT / "man").iterdir())}
 _ESCAPES = {r"\-": "-", r"\e": "\\", r"\(aq": "'", r"\(ga": "`", r"\(dq": '"', r"\[em]": "—"}
-_ESCAPES |= {r"\(ha": "^", r"\(ti": "~", r"\&": "", r"\~": " ", r"\|": ""}
+_ESCAPES |= {r"\(mu": "×", r"\(ha": "^", r"\(ti": "~", r"\&": "", r"\~": " ", r"\|": ""}
 # The pages that have a command's options, and that command.
 COMMANDS = {"loopcheck.1": cli} | {
     f"loopcheck-{name}.1": command

@@ -174,8 +174,8 @@ STATUSES = {
     "2 another contradiction": Exit(2, "--quiet --verbose", CLEAN, "--verbose"),
     "3 loop": Exit(3, "--preset gg", LOOP, SENTENCE),
     "3 loop in a stream": Exit(3, "--preset gg", SSE_LOOP, SENTENCE),
-    "3 loop, dry run": Exit(3, "--dry-run", LOOP, SENTENCE),
-    "3 loop, by the default rules": Exit(3, "", LOOP, "8 characters repeated 81 times"),
+    "3 loop, dry run": Exit(3, "--dry-run", LOOP, "would have stopped a loop"),
+    "3 loop, by the default rules": Exit(3, "", LOOP, '"void 0;\\n" × 81 since'),
     "4 backstop": Exit(4, "--max-response-chars 10", CLEAN, "the reply passed 11 characters"),
     "4 backstop, dry run": Exit(4, "--max-response-chars 10 --dry-run", CLEAN, "11 characters"),
     "5 malformed": Exit(5, "", SSE_CLEAN + b"data: {nope\n\n", "line 7"),
@@ -184,7 +184,7 @@ STATUSES = {
     "6 with its code": Exit(6, "", ERROR, "502"),
     "0 long time": Exit(0, "--timeout 1e9 --idle-timeout 1e300", CLEAN),
     # Several at once: the worst is told.
-    "6 over 3": Exit(6, "--dry-run", SSE_LOOP + ERROR, SENTENCE),
+    "6 over 3": Exit(6, "--dry-run", SSE_LOOP + ERROR, "would have stopped a loop"),
     "5 over 6": Exit(5, "", ERROR + b"data: {nope\n\n", "it broke"),
     "1 over 3": Exit(1, "--preset gg --report /dev/full", LOOP, SENTENCE),
 }

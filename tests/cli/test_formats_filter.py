@@ -75,7 +75,7 @@ def test_the_saturation_rule_watches_no_other_channel_unless_asked() -> None:
         assert loopcheck(data, "--preset", "gg") == (0, data, "")
         status, out, err = loopcheck(data)
         assert (status, data.startswith(out)) == (3, True)
-        assert "8 characters repeated 81 times" in err
+        assert '"void 0;\\n" × 81 since' in err
 
 
 @pytest.mark.parametrize("watch", ["", "thoughts", "content,thoughts", ","])

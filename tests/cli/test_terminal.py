@@ -67,7 +67,10 @@ def test_a_trip_is_reported_below_the_text(arguments: list[str]) -> None:
     assert status == 3
     assert LOOP.startswith(text)
     assert len(text) > 600
-    assert message.count("\n") == 1
+    assert message == (
+        'stopped a loop (period, letters): "round and round, " × 38 since character 6; '
+        "not a loop? --period-letters 1300\n"
+    )
 
 
 def test_an_upstream_error_is_reported_below_the_text() -> None:

@@ -85,8 +85,8 @@ def test_an_endless_pipe_is_ended_and_told(name: str, tmp_path: Path) -> None:
     period = len(block) if "block.js" in PIPES[name] else 1
     assert len(done.stdout.decode()) - onset <= max(8000, 3 * period)
     said = done.stderr.decode()
-    assert "repeated" in said
-    assert SAID.get(name, "repeating ") in said
+    assert "stopped a loop (period, " in said
+    assert SAID.get(name, " since character ") in said
 
 
 @pytest.mark.parametrize("name", YES)

@@ -23,7 +23,7 @@ from loopcli.rules.batching import BatchingRule
 from loopcli.rules.period.config import COUNTED, COUNTED_COPIES, NAME, NEVER, PeriodConfig
 from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, masked
 from loopcli.rules.period.tail import Hit, Tail
-from loopcli.rules.period.track import Track, goes_on, readable
+from loopcli.rules.period.track import Track, goes_on, line_within, readable, shortened
 from loopcli.verdicts import Peak, Region, Verdict, share
 from loopcli.words import WordCounter
 
@@ -154,15 +154,17 @@ class PeriodRule(BatchingRule):
     def _name(self, hit: Hit) -> Hit:
         """Note the unit as it was written."""
         chars, track = hit
-        track.shown, period = track.unit, len(track.unit)
+        track.shown = track.unit
         if track.kind in COUNTED:
-            start = chars - period - (chars - track.onset) % period
-            track.shown = self._exact.slice(start, start + period)
+            # Not turned like an exact unit: where the numbers change, the turned unit
+            # stands nowhere in the reply.
+            period = track.distance
+            track.shown = line_within(self._exact.slice(chars - 2 * period, chars), period)
         return hit
 
     def _fire(self, text: str, last: int, chars: int, track: Track) -> None:
         """State the verdict of a stretch that reached its ceiling at ``chars`` characters."""
-        period, unit = len(track.unit), readable(track.shown)
+        period, unit = len(track.unit), _stated(track)
         words, copies = self._words_after(text, chars), 1 + track.ceiling // period
         noun = "character" if period == 1 else "characters"
         alike = " (but for digits)" if track.kind in COUNTED else ""
@@ -226,8 +228,14 @@ def _nearest(*tracks: Track | None) -> Peak:
     if not limited:
         return Peak()
     best = max(limited, key=lambda track: share(track.copied, track.ceiling))
-    unit = readable(best.shown or best.unit)
-    return Peak(best.copied, None, best.onset, (unit,), best.ceiling)
+    return Peak(best.copied, None, best.onset, (_stated(best),), best.ceiling)
+
+
+def _stated(track: Track) -> str:
+    """Return the unit of a stretch as a verdict states it."""
+    if track.shown and track.kind in COUNTED:
+        return shortened(track.shown)
+    return readable(track.shown or track.unit)
 
 
 def _peak_of(verdict: Verdict) -> Peak:
@@ -239,7 +247,7 @@ def _region(track: Track, tail: Tail) -> Region:
     copies = tail.slice(track.end - 2 * period - len(rest), track.end)
     return Region(
         kind=track.kind,
-        unit=readable(track.shown),
+        unit=_stated(track),
         period=period,
         copies=(track.end - track.onset) // period,
         copied=track.copied,

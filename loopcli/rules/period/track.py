@@ -183,9 +183,28 @@ def readable(unit: str) -> str:
 
     A period has no first character; the stretch may have begun anywhere in it.
     """
+    start = _beginning(unit)
+    return shortened(unit[start:] + unit[:start])
+
+
+def line_within(copies: str, period: int) -> str:
+    """Return the ``period`` characters of two copies that are best read, as they stand there.
+
+    >>> line_within("9\\nCase 10\\nCase 1", 8)
+    'Case 10\\n'
+    """
+    start = _beginning(copies[:period])
+    return copies[start : start + period]
+
+
+def _beginning(unit: str) -> int:
+    """Return where the first line of a unit begins, or else its first word."""
     for mark in ("\n", " "):
         if mark in unit:
-            start = 0 if unit.endswith(mark) else unit.index(mark) + 1
-            unit = unit[start:] + unit[:start]
-            break
+            return 0 if unit.endswith(mark) else unit.index(mark) + 1
+    return 0
+
+
+def shortened(unit: str) -> str:
+    """Return the part of a unit that a verdict holds."""
     return unit if len(unit) <= _SHOWN else unit[: _SHOWN - 1] + "…"
