@@ -240,6 +240,7 @@ class Filter:
                 self._output.release()
             if self._settings.emit_text and os.isatty(STDOUT) and self.ends_line():
                 self._output.write(b"\n")  # the prompt is to begin a line
+            self._reporter.flush()  # who waits for the end of our output reads this first
             self._output.close()
         except ReaderGoneError:
             return SIGPIPE
