@@ -72,7 +72,12 @@ def dump_line(record: object) -> bytes:
         import json
 
         return json.dumps(_plain(record), separators=(",", ":")).encode("ascii")
-    return _UNSAFE.sub(_escape, line) if _UNSAFE.search(line) else line
+    return harmless(line)
+
+
+def harmless(raw: bytes) -> bytes:
+    """Return JSON with the characters escaped that a terminal obeys or does not show."""
+    return _UNSAFE.sub(_escape, raw) if _UNSAFE.search(raw) else raw
 
 
 # Deeper documents become null. The standard library's own limit is near 1,000, less what

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from loopcli.detector import MAX_LANES, Detector
 from loopcli.events import (
+    BrokenRecord,
     Channel,
     Done,
     Event,
@@ -30,6 +31,7 @@ from loopcli.readers.dialects.table import NAMES as REPLY_FORMATS
 from loopcli.readers.endings import CAPPED, FAILED, REFUSED
 from loopcli.session_events import RoundEnd, SessionCall
 from loopcli.verdicts import REPETITION, Verdict
+from loopcli.wording import brief
 
 if TYPE_CHECKING:
     from loopcli.session_judge import SessionJudge
@@ -189,7 +191,8 @@ class Watch:
         if self._sessions is not None and self.state.format != "unknown":
             self.judge = self._sessions() if _is_session(self.state.format) else None
             self._sessions = None
-        for event in events:
+        for arrived in events:
+            event = arrived if isinstance(arrived, Text) else _shortened(arrived)
             self.state.note(event)
             if isinstance(event, SessionCall) and not event.spoken:
                 yield from self._judge_words(event)
@@ -258,3 +261,15 @@ def _ended(stop: SessionVerdict) -> Verdict:
         ceiling=stop.ceiling,
         lane=Lane(tool=reading.tool, agent=reading.agent),
     )
+
+
+def _shortened(event: Event) -> Event:
+    """Return an event whose message, which a server may have written, is as long as is shown."""
+    match event:
+        case UpstreamError(message, _, _, code):
+            return event._replace(message=brief(message), code=brief(code))
+        case Problem(message) | Note(message) | BrokenRecord(message):
+            return event._replace(message=brief(message))
+        case ServerLoop(_, sign):
+            return event._replace(sign=brief(sign))
+    return event

@@ -45,6 +45,15 @@ def escaped(text: str) -> str:
     return "".join(c if c.isprintable() else _ESCAPES.get(c, f"\\u{ord(c):04x}") for c in text)
 
 
+# A message of a server or about a file is printed and reported this long and no longer.
+_MAX_MESSAGE = 500
+
+
+def brief(text: str) -> str:
+    """Return a message cut to 500 characters."""
+    return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
+
+
 def clean(text: str) -> str:
     """Return a reply's text as UTF-8 can hold it; what it cannot is ``?``."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from loopcli.actions import Action
 from loopcli.analyze.replay import ENDED
+from loopcli.output import escape
 from loopcli.output.records import Record
 from loopcli.rules.registration import Judged
 from loopcli.rules.table import RULES
 from loopcli.verdicts import LENGTH
-from loopcli.wording import escaped, shown
+from loopcli.wording import shown
 
 UNDEFINED = "n/a"
 # The columns of what only replies have.
@@ -74,8 +75,8 @@ def table(records: Sequence[Record], columns: Sequence[Column], *, markdown: boo
 
 
 def _text(value: object, markdown: bool) -> str:
-    text = UNDEFINED if value is None else escaped(str(value))
-    return text.replace("\\", "\\\\").replace("|", "\\|") if markdown else text
+    text = UNDEFINED if value is None else str(value)
+    return escape.markdown(text) if markdown else escape.terminal(text)
 
 
 def _words(record: Record) -> str:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from xml.sax.saxutils import escape, quoteattr
 
 from loopcli.analyze.gates import Failure
 from loopcli.analyze.replay import ReplayRow
-from loopcli.wording import spelled
-
-# What XML 1.0 cannot hold, not even as a reference.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from loopcli.output.escape import xml
 
 
 def junit(rows: Iterable[ReplayRow], failures: Sequence[Failure], errors: Sequence[str]) -> bytes:
@@ -44,7 +39,7 @@ def _case(name: str, failures: Sequence[Failure]) -> str:
     # One element at most: readers of this format count them as cases.
     gates = " ".join(dict.fromkeys(failure.gate for failure in failures))
     message = "; ".join(failure.message for failure in failures)
-    body = escape(_legal("\n".join(map(str, failures))))
+    body = "\n".join(xml(str(failure)) for failure in failures)
     return (
         f"{head}>\n<failure type={_attribute(gates)} message={_attribute(message)}>"
         f"{body}</failure>\n</testcase>\n"
@@ -57,8 +52,4 @@ def _error(number: int, message: str) -> str:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_legal(text))
-
-
-def _legal(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", spelled(text))
+    return f'"{xml(text)}"'

@@ -566,7 +566,7 @@ def test_junit_counts_failures_and_errors(corpus: Path) -> None:
     suite = ET.parse(corpus / "out.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("7", "2", "1")
     failed = {case.get("name") for case in suite if case.find("failure") is not None}
-    assert failed == {"runs/loop/short.txt#1", 'runs/clean/bad\ufffd<&".txt#1'}
+    assert failed == {"runs/loop/short.txt#1", 'runs/clean/bad\\u0001<&".txt#1'}
 
 
 def test_what_no_single_rule_is_at_fault_for_has_none(corpus: Path) -> None:

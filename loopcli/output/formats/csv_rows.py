@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterable, Sequence
 from io import StringIO
 
-import orjson
-
+from loopcli.lenient_json import dump_line
+from loopcli.output.escape import cell
 from loopcli.output.formats.base import OutputFormat
 from loopcli.output.records import ROW_FIELDS, Record, row_record
 from loopcli.output.report import Report
@@ -31,7 +31,9 @@ def _rows(records: Iterable[Record], fields: Sequence[str]) -> bytes:
 
 
 def _cell(value: object) -> object:
-    return orjson.dumps(value).decode() if isinstance(value, list | dict) else value
+    if isinstance(value, list | dict):
+        return dump_line(value).decode()
+    return cell(value) if isinstance(value, str) else value
 
 
 def _report(report: Report) -> bytes:

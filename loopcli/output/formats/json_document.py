@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from loopcli.lenient_json import harmless
 from loopcli.output.formats.base import OutputFormat
 from loopcli.output.records import failure_record, row_record
 from loopcli.output.report import Report
@@ -14,7 +15,8 @@ from loopcli.wording import spelled
 
 
 def _dump(document: dict[str, Any]) -> bytes:
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return harmless(orjson.dumps(document, option=options))
 
 
 def _report(report: Report) -> bytes:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import orjson
-
+from loopcli.lenient_json import dump_line
 from loopcli.output.formats.base import OutputFormat
 from loopcli.output.records import Record, row_record
 from loopcli.output.report import Report
@@ -16,7 +15,8 @@ def _lines(kind: str, records: Iterable[Record]) -> bytes:
     lines = bytearray()
     for record in records:
         # Added at once: what orjson returns occupies kilobytes, however short it is.
-        lines += orjson.dumps({"type": kind, **record}, option=orjson.OPT_APPEND_NEWLINE)
+        lines += dump_line({"type": kind, **record})
+        lines += b"\n"
     return bytes(lines)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from loopcli.analyze import gates
 from loopcli.analyze.replay import ReplayRow
 from loopcli.analyze.scoring import score
+from loopcli.output import escape
 from loopcli.output.columns import (
     figure,
     front_columns,
@@ -29,7 +30,7 @@ from loopcli.output.tuning import (
     front_record,
     sweep_record,
 )
-from loopcli.wording import counted, escaped, shown
+from loopcli.wording import counted, shown
 
 # Repetitions of one reply that ended; the formats for machines have all of them.
 _ENDED_SHOWN = 3
@@ -64,7 +65,7 @@ def _replies(report: Report, markdown: bool) -> str:
     rows = ranked(replies)[: report.limit]
     text = table(list(map(row_record, rows)), columns, markdown=markdown) + "\n\n"
     text += _unshown(len(replies) - len(rows), "row", "with a lower peak")
-    return text + "".join(f"{line}\n" for row in rows for line in _ended(row))
+    return text + "".join(f"{line}\n" for row in rows for line in _ended(row, markdown=markdown))
 
 
 def _sessions(report: Report, markdown: bool) -> str:
@@ -117,17 +118,18 @@ def _unshown(left: int, thing: str, which: str) -> str:
     return f"{counted(left, thing)} {which} {verb} not shown (--top 0).\n" if left > 0 else ""
 
 
-def _ended(row: ReplayRow) -> Iterator[str]:
+def _ended(row: ReplayRow, *, markdown: bool) -> Iterator[str]:
     """Yield a line for each repetition of a reply that ended before the reply did."""
+    safe = escape.markdown if markdown else escape.terminal
     ended = [place for place in row.places if place.region.ended]
     for place in ended[:_ENDED_SHOWN]:
         region = place.region
         where = f"characters {region.onset_char} to {region.end_char}"
         if place.line is not None:
             where += f", from line {place.line}"
-        yield f"{escaped(row.id)}: ended: {shown(region.unit)} {region.copies} times, {where}"
+        yield safe(f"{row.id}: ended: {shown(region.unit)} {region.copies} times, {where}")
     if len(ended) > _ENDED_SHOWN:
-        yield f"{escaped(row.id)}: ended: {len(ended) - _ENDED_SHOWN} more"
+        yield safe(f"{row.id}: ended: {len(ended) - _ENDED_SHOWN} more")
 
 
 def _totals(report: Report) -> str:
