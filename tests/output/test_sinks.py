@@ -19,6 +19,7 @@ import pytest
 
 from loopcli.analyze.gates import Failure
 from loopcli.analyze.replay import Place, ReplayRow
+from loopcli.analyze.session_replay import Repeat, Rung, SessionFacts
 from loopcli.detector import Detector
 from loopcli.events import Event, EventMarks, Marks
 from loopcli.filter import driver
@@ -81,7 +82,7 @@ def filled(kind: Any, text: str) -> Any:
         return kind(1)
     if issubclass(kind, Enum):
         return next(iter(kind))
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, localns={"SessionFacts": SessionFacts})
     fields = {name: hints[name] for name in kind._fields}
     # A class without fields is a helper, which the default does without.
     known = {name: hint for name, hint in fields.items() if not is_helper(hint)}
@@ -150,8 +151,9 @@ def markdown_is_safe(raw: bytes) -> None:
     assert all(line.isprintable() for line in text.split("\n"))
     bare = re.sub(r"\\.|&#46;", "", text)  # without what is escaped
     assert not re.search(r"[<>\[\]`~]|^#|https?:|www\.|\*", re.sub(r"```[^`]*```", "", bare))
-    rows = [line for line in bare.splitlines() if line.startswith("|")]
-    assert len({row.count("|") for row in rows}) <= 1
+    for block in bare.split("\n\n"):  # a table each
+        rows = [line for line in block.splitlines() if line.startswith("|")]
+        assert len({row.count("|") for row in rows}) <= 1
 
 
 def xml_is_safe(raw: bytes, elements: set[str]) -> None:
@@ -247,8 +249,14 @@ def report_of(text: str) -> Report:
     region = filled(Region, text)._replace(kind="letters")
     places = (Place("content", 3, region),) * 4
     row = filled(ReplayRow, text)._replace(**OWN, places=places)
+    rungs = (Rung("steer", 3, 1), Rung("stop", 5, None))
+    repeats = [
+        filled(Repeat, text)._replace(rule="streaks", detection="call", rungs=rungs, streak=4)
+    ]
+    session = row.session._replace(repeats=tuple(repeats))
+    rows = [row._replace(session=None), row._replace(session=session, rule="streaks")]
     failures = [filled(Failure, text)._replace(gate="labels", rule="period")]
-    return Report([row, row._replace(id=text + "2")], [text], failures, None)
+    return Report([*rows, rows[0]._replace(id=text + "2")], [text], failures, None)
 
 
 SAFE: dict[str, Callable[[bytes], object]] = {
