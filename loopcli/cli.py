@@ -16,7 +16,7 @@ from loopcli.errors import ConfigError
 from loopcli.output.console import Console
 from loopcli.status import RunStatus, Status
 from loopcli.system.stdio import SIGINT, SIGPIPE, die_by
-from loopcli.wording import kebab
+from loopcli.wording import kebab, near
 
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
 # Imported only when called: the filter's start-up must not pay for these.
@@ -58,10 +58,13 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that ``args`` begins with, or fail with advice.
 
-        The name of a file instead of a command is a likely mistake.
+        The name of a file instead of a command is a likely mistake, and so is a typing error.
         """
-        if self.get_command(ctx, args[0]) is None and os.path.exists(args[0]):
-            ctx.fail(f"`{args[0]}` is a file; the filter reads standard input: < {args[0]}")
+        if self.get_command(ctx, args[0]) is None:
+            if os.path.exists(args[0]):
+                ctx.fail(f"`{args[0]}` is a file; the filter reads standard input: < {args[0]}")
+            if hint := near(args[0], self.list_commands(ctx)):
+                ctx.fail(f"no such command `{args[0]}`{hint}")
         return super().resolve_command(ctx, args)
 
 

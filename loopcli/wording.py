@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def counted(number: int, thing: str) -> str:
     """Return a number with what it counts.
@@ -19,6 +21,18 @@ def kebab(name: str) -> str:
     ('window-words', 'json')
     """
     return name.rstrip("_").replace("_", "-")
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return a question that ends a message about an unknown name, if a known one is close.
+
+    >>> near("perod", ["period", "novelty"]), near("nope", ["period"])
+    ('; did you mean `period`?', '')
+    """
+    from difflib import get_close_matches  # slow to import, and seldom needed
+
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 # What a peer wrote is shown this long and no longer.

@@ -21,7 +21,7 @@ from loopcli.rules.streaks.entry import STREAKS
 from loopcli.rules.table import Configs
 from loopcli.session_setup import SessionSetup
 from loopcli.settings.sessions import SessionSettings
-from loopcli.wording import kebab
+from loopcli.wording import kebab, near
 
 if TYPE_CHECKING:
     from loopcli.settings.profiles import Profile
@@ -179,7 +179,8 @@ def chosen_rules(spelled: str, text: str) -> tuple[str, ...]:
     if unknown or not names:
         known = ", ".join(table.RULES)
         what = f"unknown rule `{unknown[0]}`" if unknown else "no rule is named"
-        raise ConfigError(f"{spelled}: {what} (there is: {known})")
+        hint = near(unknown[0], table.RULES) if unknown else ""
+        raise ConfigError(f"{spelled}: {what} (there is: {known}){hint}")
     return names
 
 
@@ -190,7 +191,8 @@ def chosen_channels(spelled: str, text: str) -> frozenset[Channel]:
     unknown = sorted(names - {*known, "all"})
     if unknown or not names:
         what = f"unknown channel `{unknown[0]}`" if unknown else "no channel is named"
-        raise ConfigError(f"{spelled}: {what} (there is: {', '.join(known)}, all)")
+        hint = near(unknown[0], [*known, "all"]) if unknown else ""
+        raise ConfigError(f"{spelled}: {what} (there is: {', '.join(known)}, all){hint}")
     return frozenset(channel for channel in Channel if {channel, "all"} & names)
 
 

@@ -24,6 +24,7 @@ from loopcli.rules import table
 from loopcli.settings import jsonc, profiles, session_texts
 from loopcli.settings.arming import FileSettings, chosen_channels, chosen_rules
 from loopcli.settings.profiles import Profile
+from loopcli.wording import near
 
 _LISTS = ("rules", "watch")
 
@@ -142,7 +143,8 @@ def _refuse_unknown(
 ) -> None:
     for key in settings:
         if key not in known:
-            defects.append(f"{where}`{key}` is no setting (there is: {', '.join(known)})")
+            names = ", ".join(known)
+            defects.append(f"{where}`{key}` is no setting (there is: {names}){near(key, known)}")
 
 
 def _knobs(doc: Mapping[str, Any], defects: list[str]) -> Iterator[tuple[str, tuple[str, str]]]:
