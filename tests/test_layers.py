@@ -91,7 +91,7 @@ WORLDLY |= {"tempfile", "socket", "threading", "random", "asyncio", "shutil"}
 # Who may use which package; the standard library is everybody's.
 PACKAGES = {
     "click": {"commands", "cli"},
-    "numpy": {"analyze.sweep", "analyze.screening"},
+    "numpy": {"analyze.sweep"},
     "tabulate": {"output"},
     "tqdm": {"output", "commands"},
     "yaml": {"recordings"},

@@ -8,13 +8,13 @@ and characters count over all lanes that the rule watches.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from loopcli.analyze.recent_text import RecentText
 from loopcli.events import Lane, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
-from loopcli.verdicts import REPETITION, Label, Peak, Region, Verdict, share
+from loopcli.verdicts import REPETITION, Label, Peak, Region, share
 
 if TYPE_CHECKING:
     from loopcli.analyze.session_replay import SessionFacts
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 # What is judged at once. Words are split and then counted; when more of them
 # are made than the cache holds, both take half as long again.
 PIECE_CHARS = 64 * 1024
-# How much text is kept to tell at which line a stretch began.
-_KEPT_CHARS = 4 * 1024 * 1024
 
 # What a trip turned out to be.
 LOOP, ENDED = "loop", "ended"
@@ -111,110 +109,151 @@ def replay(
     >>> row.peak, row.margin, row.peak_line, row.trip_word, row.trip_char
     (3935, -935, 33, 3065, 12261)
     """
-    found: list[list[_Judged]] = [[] for _ in armed]
+    outcomes: list[list[LaneOutcome]] = [[] for _ in armed]
     for lane, pieces in lanes:
         watching = [at for at, arm in enumerate(armed) if lane.channel in arm.channels]
-        rules = [armed[at].make() for at in watching]
-        judged = _judge(lane, pieces, rules) if rules else []
-        for at, one in zip(watching, judged, strict=True):
-            found[at].append(one)
+        if watching:
+            judged = judge(lane, pieces, [armed[at].make() for at in watching])
+            for at, outcome in zip(watching, judged, strict=True):
+                outcomes[at].append(outcome)
     return [
-        _row(ident, label, onset, arm, judged) for arm, judged in zip(armed, found, strict=True)
+        row(ident, label, onset, arm, judged) for arm, judged in zip(armed, outcomes, strict=True)
     ]
 
 
-class _Judged(NamedTuple):
-    """A rule that has seen a whole lane."""
+class Trip(NamedTuple):
+    """The first verdict: in which channel, of what kind, and what had been read by then."""
 
-    lane: Lane
-    rule: Rule
+    channel: str
+    kind: str
+    words: int
+    chars: int
+
+
+class LaneOutcome(NamedTuple):
+    """What a rule that has seen a whole lane says of it.
+
+    ``ceiling`` is that of the stretch that gave the peak, ``line`` the one on
+    which that stretch began. ``channel`` is ``None`` for a reply without lanes.
+    """
+
+    rule: str
+    channel: str | None
+    words: int
+    chars: int
     peak: Peak
-    line: int | None
-    places: tuple[Place, ...]
-
-    @property
-    def finding(self) -> str | None:
-        """Whether what tripped the rule has ended."""
-        rule = self.rule
-        if rule.verdict is None or rule.verdict.kind != REPETITION:
-            return None
-        if self.places:
-            lasts = not all(place.region.ended for place in self.places)
-        else:
-            lasts = share(rule.gauge, rule.ceiling) >= 1
-        return LOOP if lasts else ENDED
-
-    @property
-    def ceiling(self) -> int:
-        """The ceiling of the stretch that gave the peak."""
-        return self.rule.ceiling if self.peak.ceiling is None else self.peak.ceiling
+    ceiling: int
+    line: int | None = None
+    trip: Trip | None = None
+    finding: str | None = None
+    places: tuple[Place, ...] = ()
 
 
-def _row(
-    ident: str, label: Label | None, onset: int | None, arm: Armed, judged: Sequence[_Judged]
+def row(
+    ident: str,
+    label: Label | None,
+    onset: int | None,
+    arm: Armed,
+    outcomes: Sequence[LaneOutcome],
 ) -> ReplayRow:
-    highest = max(judged, key=lambda one: share(one.peak.value, one.ceiling), default=None)
-    rule = arm.make() if highest is None else highest.rule  # a reply may say nothing at all
-    peak = Peak() if highest is None else highest.peak
-    ceiling = rule.ceiling if highest is None else highest.ceiling
-    lane, verdict = _first_trip(judged)
-    findings = {one.finding for one in judged} if verdict else set()
+    """Return the row of an armed rule, from the lanes of the reply that it watches."""
+    if len(outcomes) == 1:
+        outcome = outcomes[0]
+    elif outcomes:
+        outcome = _over_lanes(outcomes)
+    else:
+        rule = arm.make()
+        outcome = LaneOutcome(rule.name, None, 0, 0, Peak(), rule.ceiling)
+    peak, ceiling, trip = outcome.peak, outcome.ceiling, outcome.trip
     return ReplayRow(
         id=ident,
         label=label,
         onset=onset,
-        rule=rule.name,
-        channel=None if highest is None else highest.lane.channel.value,
-        words=sum(one.rule.words for one in judged),
-        chars=sum(one.rule.chars for one in judged),
+        rule=outcome.rule,
+        channel=outcome.channel,
+        words=outcome.words,
+        chars=outcome.chars,
         peak=peak.value,
         ceiling=ceiling,
         margin=ceiling - peak.value,
         peak_word=peak.word,
         peak_char=peak.char,
-        peak_line=None if highest is None else highest.line,
+        peak_line=outcome.line,
         repeated=peak.repeated,
-        verdict=None if verdict is None else verdict.kind,
-        trip_channel=None if lane is None else lane.channel.value,
-        trip_word=None if verdict is None else verdict.words,
-        trip_char=None if verdict is None else verdict.chars,
-        finding=next((kind for kind in (LOOP, ENDED) if kind in findings), None),
-        places=tuple(place for one in judged for place in one.places),
+        verdict=None if trip is None else trip.kind,
+        trip_channel=None if trip is None else trip.channel,
+        trip_word=None if trip is None else trip.words,
+        trip_char=None if trip is None else trip.chars,
+        finding=outcome.finding,
+        places=outcome.places,
     )
 
 
-def _first_trip(judged: Sequence[_Judged]) -> tuple[Lane | None, Verdict | None]:
-    tripped = ((one.lane, one.rule.verdict) for one in judged if one.rule.verdict is not None)
-    return next(tripped, (None, None))
+def _over_lanes(outcomes: Sequence[LaneOutcome]) -> LaneOutcome:
+    """Return the highest lane's peak, with the first trip and the sums of all lanes."""
+    highest = max(outcomes, key=lambda one: share(one.peak.value, one.ceiling))
+    findings = {one.finding for one in outcomes}
+    return highest._replace(
+        words=sum(one.words for one in outcomes),
+        chars=sum(one.chars for one in outcomes),
+        trip=next((one.trip for one in outcomes if one.trip is not None), None),
+        finding=next((kind for kind in (LOOP, ENDED) if kind in findings), None),
+        places=tuple(place for one in outcomes for place in one.places),
+    )
 
 
-def _judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[_Judged]:
+def judge(lane: Lane, pieces: Iterable[str], rules: Sequence[Rule]) -> list[LaneOutcome]:
     """Let rules see a whole lane."""
-    text = _Recent()
-    places: list[tuple[int | None, int | None]] = [(None, None)] * len(rules)
+    text = RecentText()
+    peaks: list[tuple[Peak, int | None]] = [(Peak(), None)] * len(rules)
     for piece in _cut(pieces):
         event = Text(lane, piece, NO_MARKS, SharedWords())
         text.take(piece)
         for at, rule in enumerate(rules):
             rule.update(event)
-            char = rule.peak.char
+            peak, (before, line) = rule.peak, peaks[at]
             # At once: the text is not kept for long. What was the highest while it
             # lasted may have been too short to be remembered.
-            if char != places[at][0]:
-                places[at] = char, None if char is None else text.line(char)
-    return [
-        _Judged(
-            lane,
-            rule,
-            rule.peak,
-            line,
-            tuple(
-                Place(lane.channel.value, text.line(region.onset_char), region)
-                for region in rule.regions
-            ),
-        )
-        for rule, (_, line) in zip(rules, places, strict=True)
-    ]
+            if peak.char != before.char:
+                line = None if peak.char is None else text.line(peak.char)
+            peaks[at] = peak, line
+    return [_outcome(lane, text, *each) for each in zip(rules, peaks, strict=True)]
+
+
+def _outcome(
+    lane: Lane, text: RecentText, rule: Rule, highest: tuple[Peak, int | None]
+) -> LaneOutcome:
+    peak, line = highest
+    channel, verdict = lane.channel.value, rule.verdict
+    trip = finding = None
+    places: tuple[Place, ...] = ()
+    if verdict is not None:
+        trip = Trip(channel, verdict.kind, verdict.words, verdict.chars)
+        places = tuple(Place(channel, text.line(each.onset_char), each) for each in rule.regions)
+        if places:
+            lasts = not all(place.region.ended for place in places)
+        else:
+            lasts = share(rule.gauge, rule.ceiling) >= 1
+        finding = finding_of(verdict.kind, lasts)
+    return LaneOutcome(
+        rule=rule.name,
+        channel=channel,
+        words=rule.words,
+        chars=rule.chars,
+        peak=peak,
+        ceiling=rule.ceiling if peak.ceiling is None else peak.ceiling,
+        line=line,
+        trip=trip,
+        finding=finding,
+        places=places,
+    )
+
+
+def finding_of(verdict: str, lasts: bool) -> str | None:
+    """Return what became of what tripped a rule, if that was a repetition."""
+    if verdict != REPETITION:
+        return None
+    return LOOP if lasts else ENDED
 
 
 def _cut(pieces: Iterable[str]) -> Iterator[str]:
@@ -224,41 +263,3 @@ def _cut(pieces: Iterable[str]) -> Iterator[str]:
         else:
             for at in range(0, len(piece), PIECE_CHARS):
                 yield piece[at : at + PIECE_CHARS]
-
-
-class _Recent:
-    """The last pieces of a text, and how many lines came before them."""
-
-    def __init__(self) -> None:
-        self._pieces: deque[str] = deque()
-        self._breaks: deque[int] = deque()  # line breaks in the first of them, as far as counted
-        self._first = 0  # characters before the first piece that is kept
-        self._end = 0
-        self._lines = 0  # line breaks before it
-
-    def take(self, piece: str) -> None:
-        """Add a piece, and let go of those that have become too old."""
-        self._pieces.append(piece)
-        self._end += len(piece)
-        while self._end - self._first > _KEPT_CHARS and len(self._pieces) > 1:
-            old = self._pieces.popleft()
-            self._first += len(old)
-            self._lines += self._breaks.popleft() if self._breaks else old.count("\n")
-
-    def line(self, char: int) -> int | None:
-        """Return the line that holds the character after the first ``char``; lines count from 1.
-
-        ``None`` if it came too long ago: then an unbroken stretch of millions
-        of characters has had to overtake another.
-        """
-        if char < self._first:
-            return None
-        line, left = self._lines + 1, char - self._first
-        for at, piece in enumerate(self._pieces):
-            if left <= len(piece):
-                return line + piece.count("\n", 0, left)
-            left -= len(piece)
-            if at == len(self._breaks):
-                self._breaks.append(piece.count("\n"))
-            line += self._breaks[at]
-        return line

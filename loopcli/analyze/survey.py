@@ -101,7 +101,7 @@ class Survey:
         tasks, size = _tasks(items)
         plan = self._plan
         if plan.grid is None and size > _WORTH_NUMPY and numpy_works():
-            plan = plan._replace(screened=True)
+            plan = plan._replace(bulk=True)
         jobs = self._jobs or (_cores() if size > _WORTH_PROCESSES else 1)
         jobs = min(jobs, sum(not isinstance(task, Trouble) for task in tasks))
         on_progress(0, self.total)

@@ -17,7 +17,7 @@ from loopcli.session_setup import SessionSetup
 from loopcli.verdicts import Label
 
 if TYPE_CHECKING:
-    from loopcli.analyze.screening.batch import Batch  # numpy is slow to import
+    from loopcli.analyze.bulk import Bulk  # numpy is slow to import
     from loopcli.analyze.sweep.grid import Grid, RuleGrid
     from loopcli.analyze.sweep.rows import ReplyRows, Rows
     from loopcli.session_judge import SessionJudge
@@ -49,8 +49,8 @@ class SessionPlan(NamedTuple):
 class Plan(NamedTuple):
     """What to do with each reply: replay it through ``armed``, or sweep ``grid``.
 
-    A sweep judges the lanes of ``channels``. With ``screened``, a replay first looks with
-    numpy for replies that no rule can trip on. That changes no result, only the time.
+    A sweep judges the lanes of ``channels``. With ``bulk``, a replay judges many replies
+    together, with numpy. That changes no result, only the time.
     ``sessions`` judges the sessions in the files; without ``armed`` nothing else is judged.
     """
 
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
     settings: CorpusSettings
     channels: frozenset[Channel] = frozenset()
     grid: Grid | RuleGrid | None = None
-    screened: bool = False
+    bulk: bool = False
     sessions: SessionPlan | None = None
 
 
@@ -136,11 +136,11 @@ class Replayer:
     def __init__(self, plan: Plan) -> None:
         self._settings, self._armed = plan.settings, plan.armed
         self._sessions = plan.sessions
-        self._batch: Batch | None = None
-        if plan.screened and plan.armed:
-            from loopcli.analyze.screening.batch import Batch  # numpy is slow to import
+        self._bulk: Bulk | None = None
+        if plan.bulk and plan.armed:
+            from loopcli.analyze.bulk import Bulk  # numpy is slow to import
 
-            self._batch = Batch(plan.armed)
+            self._bulk = Bulk(plan.armed)
 
     def __call__(self, task: Task) -> TaskResult:
         """Return a row for each reply, session and rule, and the troubles between them."""
@@ -156,14 +156,14 @@ class Replayer:
 
                 troubles = not self._armed  # else the replies have reported them
                 items += session_tasks.rows(file, self._sessions, self._settings, troubles)
-        return TaskResult(items if self._batch is None else [*items, *self._batch.flush()])
+        return TaskResult(items if self._bulk is None else [*items, *self._bulk.flush()])
 
     def _replies(self, file: File) -> Iterator[Item]:
         for reply in corpus.read(file, self._settings):
             if isinstance(reply, Trouble):
                 yield reply
-            elif self._batch is not None:
-                yield from self._batch.take(*reply)
+            elif self._bulk is not None:
+                yield from self._bulk.take(*reply)
             else:
                 yield from replay(reply.id, reply.lanes, self._armed, reply.label, reply.onset)
 

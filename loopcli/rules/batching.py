@@ -26,9 +26,9 @@ class BatchingRule(ABC):
 
     name: str
 
-    def __init__(self, *, past_trip: bool, wake: int, counter: WordCounter | None = None) -> None:
+    def __init__(self, *, past_trip: bool, wake: int) -> None:
         self.verdict: Verdict | None = None
-        self.counter = counter or WordCounter()
+        self.counter = WordCounter()
         self._past_trip = past_trip
         self._wake = wake
         self._chars = 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracle import judge
 from strategies import TEXTS
 
-from loopcli.analyze import gates
+from loopcli.analyze import gates, recent_text
 from loopcli.analyze import replay as replay_module
 from loopcli.analyze.replay import ReplayRow, replay
 from loopcli.analyze.trace import trace
@@ -22,6 +22,7 @@ from loopcli.rules.period.config import PeriodConfig
 from loopcli.rules.period.rule import PeriodRule
 from loopcli.rules.saturation.config import SaturationConfig
 from loopcli.rules.saturation.rule import SaturationRule
+from loopcli.verdicts import Label
 
 VOID = "void 0;\n"
 SMALL = SaturationConfig(8, 2, 2, 6, 300)
@@ -75,7 +76,7 @@ def test_a_line_from_before_what_is_kept() -> None:
     text = words + VOID * 2000 + words
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(replay_module, "PIECE_CHARS", 500)
-        patch.setattr(replay_module, "_KEPT_CHARS", 2000)
+        patch.setattr(recent_text, "KEPT_CHARS", 2000)
         assert one([text]).peak_line == 1033
         # A second, longer run takes so long to overtake that its beginning is gone.
         row = one([VOID * 2000 + words + VOID * 2500])
@@ -115,9 +116,9 @@ def test_a_row_for_each_rule() -> None:
 
 
 def test_gates_take_a_reply_as_one() -> None:
-    rows = replay("a#1", [(CONTENT, [VOID * 500])], armed() + armed(SMALL), "loop")
+    rows = replay("a#1", [(CONTENT, [VOID * 500])], armed() + armed(SMALL), Label.LOOP)
     assert list(gates.labels(rows)) == []  # one of two rules is enough
-    rows = replay("a#1", [(CONTENT, [VOID * 500])], armed() + armed(SMALL), "clean")
+    rows = replay("a#1", [(CONTENT, [VOID * 500])], armed() + armed(SMALL), Label.CLEAN)
     assert [failure.rule for failure in gates.labels(rows)] == ["saturation"]
 
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from loopcli.analyze.sweep.axis import Axis
 from loopcli.analyze.sweep.grid import Grid
 from loopcli.analyze.sweep.tokens import Flags, Ints, Tokens
+from loopcli.rules.saturation.config import SaturationConfig
 
 
 class StopKind(IntEnum):
@@ -142,6 +143,23 @@ def sweep(batch: Sequence[Tokens], grid: Grid) -> SweepResult:
             len(batch), len(limits)
         ),
     )
+
+
+def stretches(
+    batch: Sequence[Tokens], config: SaturationConfig
+) -> dict[int, list[tuple[int, int]]]:
+    """Return the saturated stretches of each transcript that has any, under one combination.
+
+    A stretch [begin, end) holds the words after each of which the window is saturated.
+    """
+    axis = Axis(batch, config.window_words)
+    by_transcript: dict[int, list[tuple[int, int]]] = {}
+    for _, _, cell in _saturated(axis, Grid(*((value,) for value in config))):
+        first = axis.first[cell.transcript]
+        columns = cell.transcript, cell.begin - first, cell.end - first
+        for transcript, begin, end in zip(*(column.tolist() for column in columns), strict=True):
+            by_transcript.setdefault(transcript, []).append((begin, end))
+    return by_transcript
 
 
 def _stop(tokens: Tokens, limit: int) -> int:

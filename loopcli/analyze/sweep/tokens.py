@@ -25,6 +25,10 @@ Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 
+# The C library gives freed memory back to the system beyond a limit that follows the largest
+# block freed so far, and gets it again, page by page, for the next arrays.
+np.empty(16 << 20, np.uint8)
+
 SLICE_CHARS = 128
 """A run without whitespace is flushed when it reaches this many characters."""
 
@@ -68,7 +72,7 @@ class Tokens:
 
     def words_at(self, chars: int) -> int:
         """Words that are complete once `chars` characters have been read."""
-        return int(np.searchsorted(self.ends, chars, side="right"))
+        return int(self.ends.searchsorted(chars, "right"))
 
 
 def tokenise(text: str) -> Tokens:
@@ -160,16 +164,17 @@ def sliced(starts: Ints, stops: Ints, text_stops: Ints) -> tuple[Ints, Ints, Int
     Stretches are cut into slices, and what is pending at the end of a text is dropped.  Returns
     starts, stops and ends: where the word ends, and what was read when it completed.
     """
-    lengths = stops - starts
-    slices = -(-lengths // SLICE_CHARS)
-    at = np.searchsorted(stops, text_stops)
+    at = stops.searchsorted(text_stops)
     at = at[at < len(stops)]
-    pending = at[np.isin(stops[at], text_stops)]
-    slices[pending] = lengths[pending] // SLICE_CHARS  # no whitespace follows: full slices only
+    pending = at[stops[at] == text_stops[: len(at)]]  # no whitespace follows: full slices only
+    lengths = stops - starts
     if lengths.max(initial=0) < SLICE_CHARS:  # the usual case, for a third of the cost
-        whole = slices > 0
+        whole = np.ones(len(stops), np.bool_)
+        whole[pending] = False
         starts, stops = starts[whole], stops[whole]
         return starts, stops, stops + 1
+    slices = -(-lengths // SLICE_CHARS)
+    slices[pending] = lengths[pending] // SLICE_CHARS
     before = np.repeat(np.cumsum(slices) - slices, slices)
     first = np.repeat(starts, slices) + SLICE_CHARS * (np.arange(len(before)) - before)
     stops = np.repeat(stops, slices)

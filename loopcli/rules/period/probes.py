@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from loopcli.rules.period.config import REACH
-from loopcli.rules.period.track import copied_ahead, copied_behind, worth_mending
+from loopcli.rules.period.track import copied_behind
 
 # In characters.
 SHORT = 64  # units up to here are counted before a probe, and mended behind it
@@ -54,24 +54,6 @@ class GramProbe(NamedTuple):
 NEAR = GramProbe(grid=256, needle=32, reach=512)
 FAR = GramProbe(grid=1024, needle=128, reach=REACH)
 COUNTERS = GramProbe(grid=1024, needle=96, reach=1024)
-
-
-def finds(text: str, at: int, probe: GramProbe, reach: int, least: int) -> bool:
-    """Return whether a probe at a place of a text would find what may matter.
-
-    It does not if all that is copied there ends before it is worth to be noted, or mended.
-    """
-    size, span = probe.needle, probe.needle + probe.reach
-    copy = text.rfind(text[at - size : at], max(at - span, 0), at - 1)
-    if copy < 0 or not worth_following(text, at, at - size - copy):
-        return False
-    for dist, start in distances(text, at, at - size - copy, size, reach):
-        end = at + copied_ahead(text, at, dist, len(text))
-        if dist <= SHORT or end == len(text):
-            return True
-        if end - start >= min(least // NOTABLE, worth_mending(dist)):
-            return True
-    return False
 
 
 def distances(

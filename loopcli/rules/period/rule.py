@@ -16,7 +16,7 @@ Source: our own, measured on public recordings of looping and of good replies.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loopcli.rules.base import refuse_zeros
 from loopcli.rules.batching import BatchingRule
@@ -25,10 +25,6 @@ from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, masked
 from loopcli.rules.period.tail import Hit, Tail
 from loopcli.rules.period.track import Track, goes_on, line_within, readable, shortened
 from loopcli.verdicts import Peak, Region, Verdict, share
-from loopcli.words import WordCounter
-
-if TYPE_CHECKING:
-    from loopcli.rules.screening import CopyScreen
 
 # What repeats this part of its ceiling after a stretch that passed its own is the
 # same loop, which has changed its unit: 435 of 640 in the one recording that does.
@@ -41,7 +37,6 @@ class PeriodRule(BatchingRule):
 
     With ``past_trip`` the verdict is latched as ever but measuring goes on, so
     that a replay learns the true peak, and ``regions`` which repetitions ended.
-    A ``screen`` and a ``counter`` of its own make that faster and change nothing else.
 
     >>> from loopcli.events import EventMarks, Lane, Text
     >>> rule = PeriodRule()
@@ -57,22 +52,13 @@ class PeriodRule(BatchingRule):
 
     name = NAME
 
-    def __init__(
-        self,
-        config: PeriodConfig | None = None,
-        *,
-        past_trip: bool = False,
-        screen: CopyScreen | None = None,
-        counter: WordCounter | None = None,
-    ) -> None:
+    def __init__(self, config: PeriodConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or PeriodConfig()
         refuse_zeros(self.config)
-        self._screen = screen
         lowest, counted = self.config.lowest, self.config.lowest_counted
         self._exact = Tail(NEAR, FAR, self._judge_exact, lowest, self.config.period_copies)
         self._masked = Tail(COUNTERS, None, self._judge_counter, counted, COUNTED_COPIES)
-        super().__init__(past_trip=past_trip, wake=self._due, counter=counter)
-        self._skipped = False  # whether the search for counters lacks the last text
+        super().__init__(past_trip=past_trip, wake=self._due)
 
     @property
     def _due(self) -> int:
@@ -101,7 +87,6 @@ class PeriodRule(BatchingRule):
     def regions(self) -> list[Region]:
         """The stretches that reached their ceiling, in order; one within another is left out."""
         self._catch_up()
-        self._refresh(self._chars)
         regions = [
             _region(track, tail)
             for tail in (self._exact, self._masked)
@@ -118,38 +103,14 @@ class PeriodRule(BatchingRule):
         return kept
 
     def _judge(self, text: str, last: int) -> None:
-        hits = [self._name(hit) for hit in self._hits(text) if hit is not None]
+        first = self._exact.feed(text), self._masked.feed(masked(text))
+        hits = [self._name(hit) for hit in first if hit is not None]
         while self._past_trip and (hit := self._exact.scan() or self._masked.scan()):
             self._name(hit)
         self._wake = self._due
         if hits and self.verdict is None:
             # On the same character the exact repetition is stated.
             self._fire(text, last, *min(hits, key=lambda hit: hit[0]))
-
-    def _hits(self, text: str) -> tuple[Hit | None, Hit | None]:
-        exact, counted, at = self._exact, self._masked, self._exact.total
-        places = None
-        if self._screen is not None:
-            places = self._screen(exact.slice(at - exact.keep, at), text, at)
-        if places is None:
-            hit = exact.feed(text)
-            self._refresh(at)
-            return hit, counted.feed(masked(text))
-        hit = exact.feed(text, places.exact)
-        if counted.idle:  # then nothing can come of what is in front of the first place
-            chars = min(places.counters, default=at + len(text) + 1) - 1 - at
-            counted.skip(chars)
-            self._skipped, at, text = True, at + chars, text[chars:]
-        if not text:
-            return hit, None
-        self._refresh(at)
-        return hit, counted.feed(masked(text), places.counters)
-
-    def _refresh(self, at: int) -> None:
-        """Have the search for counters know the text before ``at``, if it skipped that."""
-        if self._skipped:
-            self._masked.refresh(masked(self._exact.slice(at - self._masked.keep, at)))
-            self._skipped = False
 
     def _name(self, hit: Hit) -> Hit:
         """Note the unit as it was written."""
@@ -209,7 +170,6 @@ class PeriodRule(BatchingRule):
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON; ``restore`` continues from it identically."""
         state = super().snapshot()
-        self._refresh(self._chars)
         if not self._stopped:
             state |= {"exact": self._exact.snapshot(), "masked": self._masked.snapshot()}
         return state

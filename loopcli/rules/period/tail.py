@@ -23,7 +23,7 @@ stream of single characters costs an append each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from loopcli.rules.period.config import NEVER
@@ -63,8 +63,6 @@ class Tail:
         self._base = 0  # absolute position of the first character kept
         self._next = near.grid
         self._tracks: list[Track] = []
-        # Where a probe may find something, the first at the end; None if it is not known.
-        self._places: list[int] | None = None
         # The stretches that have reached their ceiling, those still live among them.
         self.regions: list[Track] = []
 
@@ -78,24 +76,8 @@ class Tail:
                 wake = due
         return wake
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is followed at present."""
-        return not self._tracks
-
-    def skip(self, chars: int) -> None:
-        """Go past text in which nothing can be found; ``refresh`` has to come before the next."""
-        self.total += chars
-        self._text, self._base = "", self.total
-        self._next = self.total - self.total % self.near.grid + self.near.grid
-
-    def refresh(self, text: str) -> None:
-        """Take the text that was skipped, or as much as is kept of it."""
-        self._text, self._base = text, self.total - len(text)
-
-    def feed(self, text: str, places: Set[int] | None = None) -> Hit | None:
-        """Take more text, of which only ``places`` need be probed; after a hit ``scan`` goes on."""
-        self._places = None if places is None else sorted(places, reverse=True)
+    def feed(self, text: str) -> Hit | None:
+        """Take more text; after a hit ``scan`` goes on."""
         if len(self._text) > self.keep + self.far.reach:
             self._base += len(self._text) - self.keep
             self._text = self._text[-self.keep :]
@@ -135,20 +117,16 @@ class Tail:
 
     def scan(self) -> Hit | None:
         """Go on over the probes up to the end of the text."""
-        tracks, known, grid = self._tracks, self._places, self.near.grid
+        tracks, grid = self._tracks, self.near.grid
         place = self._next
         while place <= self.total:
             if tracks:
                 self._next = place
                 if hit := self._advance(place):
                     return hit
-            while known and known[-1] < place:
-                known.pop()
-            if known is not None and not tracks:
-                place = known[-1] if known else NEVER
-                if place > self.total:
-                    break
-            if not (tracks and self._covered(place)) and (known is None or place in known[-1:]):
+            else:
+                place = self._next_copy(place)
+            if place <= self.total and not (tracks and self._covered(place)):
                 self._probe(place)
                 if tracks and (hit := self._advance(place)):
                     self._next = place + grid
@@ -156,6 +134,26 @@ class Tail:
             place += grid
         self._next = self.total - self.total % grid + grid
         return self._advance(self.total) if tracks else None
+
+    def _next_copy(self, place: int) -> int:
+        """Return the first place from ``place`` on at which a probe finds something.
+
+        Behind the end of the text if none does. Most texts spend all their time here.
+        """
+        text, base, (grid, size, reach) = self._text, self._base, self.near
+        far_grid, far_size, far_reach = self.far
+        far = -base % far_grid
+        rfind, span, far_span = text.rfind, size + reach, far_size + far_reach
+        for at in range(place - base, len(text) + 1, grid):
+            if rfind(text[at - size : at], at - span if at > span else 0, at - 1) >= 0:
+                break
+            if at % far_grid == far and (
+                rfind(text[at - far_size : at], at - far_span if at > far_span else 0, at - 1) >= 0
+            ):
+                break
+        else:
+            return self.total + 1
+        return at + base
 
     def _probe(self, place: int) -> None:
         """Look for what stands before a place in the text before that."""

@@ -99,7 +99,7 @@ class Track:
     @property
     def sound(self) -> bool:
         """Whether the stretch is long enough to be worth mending."""
-        return self.copied >= worth_mending(self.period)
+        return self.copied >= min(max(self.period, _SOUND[0]), _SOUND[1])
 
     @property
     def price(self) -> int:
@@ -110,11 +110,6 @@ class Track:
             words = any(map(str.isalpha, self.unit))
             self.cost = _DAMAGE if words else max(_DAMAGE_SIGNS - self.period, 1)
         return self.cost + min(self.period, _DAMAGE_CAP)
-
-
-def worth_mending(period: int) -> int:
-    """How much of a period has to be copied for a damaged spot not to end it."""
-    return min(max(period, _SOUND[0]), _SOUND[1])
 
 
 def copied_ahead(text: str, start: int, distance: int, stop: int) -> int:

@@ -48,25 +48,24 @@ _LOW_BYTES = bytes(range(_LOW + 1))
 
 
 def saturated_stretches(
-    window: WordWindow, words: Sequence[str], breadth: int, recent: Sequence[str] = ()
+    window: WordWindow, words: Sequence[str], breadth: int
 ) -> Iterator[tuple[int, int]]:
     """Yield each half-open range of ``words`` after every one of which the window is saturated.
 
-    ``window`` holds what came before and is not changed; if that is known as
-    text, it is ``recent``, all that a window holds of it, and ``window`` is not
-    looked into. Ranges ascend; two that touch belong to one stretch.
+    ``window`` holds what came before and is not changed. Ranges ascend; two that
+    touch belong to one stretch.
     """
     size = max(window.width, _MIN_BLOCK)
     threshold = window.threshold
-    tail = recent
-    before: Mapping[str, int] = Counter(recent)
-    before_high = _high((before if recent else window.counts).values())
+    tail: Sequence[str] = ()
+    before: Mapping[str, int] = {}
+    before_high = _high(window.counts.values())
     for start in range(0, len(words), size):
         block = words[start : start + size]
         now = Counter(block)
         high = _high(now.values())
         if _crowded(before_high, high, threshold, breadth):
-            if start or recent or window.empty:
+            if start or window.empty:
                 candidates = {*_heavy(before, threshold), *_heavy(now, threshold)}
                 stretches = _inside(window, tail, before, block, now, candidates, breadth)
             else:

@@ -18,10 +18,8 @@ the window, and any mixture of the two gives the same verdict, peak and snapshot
 
 What the two paths hand each other:
 
-- ``_entered``, the window, as hashes; and the words that have still to enter it,
-  ``_entering`` or ``_recent``. The batch path leaves its last words there, because
-  building the window costs as much as judging a page. ``_fill`` makes them enter,
-  before anything needs the window: an incremental step, a verdict, a snapshot.
+- ``_window``, the last words, as hashes; the batch path has its words enter at the end,
+  all at once.
 - ``_run``, the saturated stretch that lasts at the end of the text so far.
   Where it began in characters is found only while its words are at hand.
 
@@ -32,21 +30,17 @@ never trips.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loopcli.events import Event, SharedWords, Text
 from loopcli.rules.base import refuse_zeros
 from loopcli.rules.saturation.blocks import saturated_stretches
 from loopcli.rules.saturation.config import MAY_BE_ZERO, NAME, Run, SaturationConfig
-from loopcli.rules.saturation.window import WordWindow, named
+from loopcli.rules.saturation.window import WordWindow
 from loopcli.verdicts import LENGTH, REPETITION, Peak, Region, Verdict
 from loopcli.words import Spans, Splitter
-
-if TYPE_CHECKING:
-    from loopcli.rules.screening import Stretch, StretchScreen
 
 # Below this many words at once the batch path's fixed cost does not pay.
 _MIN_BATCH = 32
@@ -59,8 +53,7 @@ class SaturationRule:
     """Measures the saturated run of one lane, in words; fires at ``min_saturated_run``.
 
     With ``past_trip`` the verdict is latched as ever but measuring goes on, so
-    that a replay learns the true peak. A ``screen`` makes that faster and
-    changes nothing else.
+    that a replay learns the true peak.
 
     >>> from loopcli.events import EventMarks, Lane
     >>> rule = SaturationRule()
@@ -75,43 +68,16 @@ class SaturationRule:
     name = NAME
     regions: Sequence[Region] = ()
 
-    def __init__(
-        self,
-        config: SaturationConfig | None = None,
-        *,
-        past_trip: bool = False,
-        screen: StretchScreen | None = None,
-    ) -> None:
+    def __init__(self, config: SaturationConfig | None = None, *, past_trip: bool = False) -> None:
         self.config = config or SaturationConfig()
         refuse_zeros(self.config, but=MAY_BE_ZERO)
         self.verdict: Verdict | None = None
         self.words = 0
         self.chars = 0
         self._past_trip = past_trip
-        self._screen = screen
         self._splitter = Splitter()
-        self._entered = WordWindow(self.config.window_words, self.config.repeat_threshold)
-        # Words that have still to enter the window. A replay judges replies in a
-        # few large pieces and seldom asks for it, and building it costs as much
-        # as judging a page; a live stream keeps hashes only, at once.
-        self._entering: Sequence[str] = ()
-        self._recent = ""  # the same, before anybody needed it as words
+        self._window = WordWindow(self.config.window_words, self.config.repeat_threshold)
         self._run = Run()
-
-    @property
-    def _window(self) -> WordWindow:
-        self._fill()
-        return self._entered
-
-    def _fill(self) -> None:
-        if entering := self._unentered():
-            self._entered.extend(entering)
-            self._entering = ()
-
-    def _unentered(self) -> Sequence[str]:
-        if self._recent:
-            self._entering, self._recent = Splitter().words(self._recent), ""
-        return self._entering
 
     @property
     def gauge(self) -> int:
@@ -127,8 +93,8 @@ class SaturationRule:
     def peak(self) -> Peak:
         """The longest saturated run so far, whether the window was full or not."""
         if self._run.length > self._run.best.value:
-            run, repeated = self._run, self._named_after(())
-            return Peak(run.length, run.word, run.char, repeated)
+            run = self._run
+            return Peak(run.length, run.word, run.char, self._window.named())
         return self._run.best
 
     def update(self, event: Event) -> Verdict | None:
@@ -154,30 +120,6 @@ class SaturationRule:
 
     def _judge(self, text: str, offset: int, shared: SharedWords | None = None) -> None:
         """Judge the part of an event's text that stands at ``offset`` in it."""
-        screen, first = self._screen, not self.words
-        stretches = screen(self._splitter.pending, text, first) if screen else None
-        if stretches is None:
-            self._look(text, offset, shared)
-            return
-        at = 0
-        for stretch in stretches:
-            if stretch.words is None:
-                self._look(text[at : at + stretch.chars], offset + at)
-            else:
-                self._pass(stretch, stretch.words)
-            at += stretch.chars
-
-    def _pass(self, stretch: Stretch, words: int) -> None:
-        """Go past a stretch without looking at it."""
-        if words:
-            if not self._entered.empty:
-                self._entered = WordWindow(self.config.window_words, self.config.repeat_threshold)
-            self._entering, self._recent = (), stretch.recent
-        self._splitter.pending = stretch.pending
-        self.words += words
-        self.chars += stretch.chars
-
-    def _look(self, text: str, offset: int, shared: SharedWords | None = None) -> None:
         words, spans = self._splitter.feed(text, shared)
         many = len(words) >= _MIN_BATCH
         if many and self.config.window_words <= _MAX_WINDOW_PER_WORD * len(words):
@@ -207,22 +149,16 @@ class SaturationRule:
         return False
 
     def _batch(self, words: Sequence[str], spans: Spans, offset: int) -> bool:
-        run, known, ended = self._run, self._unentered(), 0
-        if len(known) < self.config.window_words and not self._entered.empty:
-            self._fill()
-            known = ()
-        before = self._entered
-        missing = self.config.window_words - len(known) if known else before.missing
-        breadth = self.config.min_offenders
-        for first, end in saturated_stretches(before, words, breadth, known):
+        run, window, ended = self._run, self._window, 0
+        for first, end in saturated_stretches(window, words, self.config.min_offenders):
             if run.length and first > ended:
                 run.end(partial(self._named_after, words[:ended]))
             if not run.length:
                 run.begin(self.words + first, partial(self._place, first, spans))
-            fires = max(first, first + self.ceiling - run.length - 1, missing - 1)
+            fires = max(first, first + self.ceiling - run.length - 1, window.missing - 1)
             if self.verdict is None and fires < end:
                 length = run.length + fires + 1 - first
-                self._fire(fires, spans, offset, length, self._window.extended(words[: fires + 1]))
+                self._fire(fires, spans, offset, length, window.extended(words[: fires + 1]))
                 if not self._past_trip:
                     run.length = length
                     return True
@@ -230,21 +166,12 @@ class SaturationRule:
             ended = end
         if run.length and ended < len(words):
             run.end(partial(self._named_after, words[:ended]))
-        width = self.config.window_words
-        self._entering = (words if len(words) >= width else [*self._entering, *words])[-width:]
-        if not self._past_trip:
-            self._fill()
+        window.extend(words)
         return False
 
     def _named_after(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the words that offend after these, which have still to enter the window."""
-        width, threshold = self.config.window_words, self.config.repeat_threshold
-        recent = words[-width:]
-        if len(recent) < width:
-            if not self._entered.empty:
-                return self._window.extended(words).named()
-            recent = [*self._unentered(), *words][-width:]
-        return named({word: n for word, n in Counter(recent).items() if n > threshold})
+        return self._window.extended(words).named()
 
     def _place(self, index: int, spans: Spans) -> int:
         return self.chars + spans.start(index)

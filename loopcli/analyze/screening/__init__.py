@@ -1,1 +1,0 @@
-"""The numpy shortcut for large corpora."""
