@@ -51,7 +51,7 @@ def has_words(doc: object, depth: int = 0) -> bool:
         return False
     if isinstance(doc, list):
         return any(has_words(item, depth + 1) for item in doc)
-    if not isinstance(doc, dict) or doc.get("role") in _OTHER_ROLES:
+    if not isinstance(doc, dict) or string(doc.get("role")) in _OTHER_ROLES:
         return False
     return any(
         (key in _WORDS and bool(string(value).strip())) or has_words(value, depth + 1)
