@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 from reading import Heard, hear
 
@@ -51,6 +52,24 @@ def test_a_bad_line_ends_nothing(name: str, bad: str) -> None:
     if found.problems:
         (problem,) = (event for event in found.others if hasattr(event, "line"))
         assert problem.line == first.count(b"\n") + 1
+
+
+@pytest.mark.parametrize("name", ["chat", "chat-lines"])
+def test_a_document_that_is_a_string_is_no_delta(name: str) -> None:
+    lines = FORMATS[name].suffix == "ndjson"
+    string = b'"x"\n' if lines else b'data: "x"\n\n'
+    first, second = (wire(name, half) for half in HALVES)
+    heads = first.splitlines(keepends=True)
+    cut = len(b"".join(heads[: 1 if lines else 2]))
+    for at in (cut, len(first)):
+        data = first[:at] + string * 3 + first[at:] + second
+        assert "".join(heard(data).said("content")) == "".join(HALVES)
+
+
+@pytest.mark.parametrize("role", [{}, [], 1, None, True])
+def test_a_role_of_any_type_is_read(role: object) -> None:
+    document = orjson.dumps({"role": role, "state": "warming up", "name": "one two three"})
+    assert len(heard(b"data: " + document + b"\n\n").problems) == 1
 
 
 def test_a_run_of_plain_text_is_one_problem() -> None:

@@ -24,7 +24,7 @@ from loopcli.lenient_json import count, member, objects, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
 from loopcli.readers.dialects.provider import ProviderDialect
-from loopcli.readers.dialects.template import Template
+from loopcli.readers.dialects.template import Delta, Template
 from loopcli.readers.endings import REPETITION_REASON, REPETITION_STOP
 
 # A document with one of these has more to say than its content.
@@ -62,7 +62,7 @@ class ChatDialect(ProviderDialect):
         unusual = _UNUSUAL if self._meta.current.provider else _UNUSUAL | {"provider"}
         for frame in frames:
             doc, end, _, name, _ = frame
-            if doc.__class__ is str:  # from the template, which is of a usual chunk
+            if doc.__class__ is Delta:  # from the template, which is of a usual chunk
                 if template.choice is not open_choice:
                     open_choice = template.choice
                     parts, ends = out.lane_buffers(self._lane(open_choice))

@@ -23,6 +23,12 @@ _PROBE = "\0probe"
 _LONGEST_WAIT = 255
 
 
+class Delta(str):
+    """The text of a chunk that is like another one; a document that is a string is none."""
+
+    __slots__ = ()
+
+
 class Template:
     """Stands in for ``orjson.loads``; returns the text alone of a chunk like the one it learned.
 
@@ -39,8 +45,9 @@ class Template:
 
     def __init__(self) -> None:
         self._raw = b""
-        # No document begins with this.
-        self._head = self._tail = b"\0"
+        # Nothing begins with one of no prefixes, whatever a server sends.
+        self._head: bytes | tuple[()] = ()
+        self._tail = b""
         self._hit = True
         self._wait = self._pause = 0
         self.choice = 0
@@ -56,11 +63,9 @@ class Template:
             else:
                 if text.__class__ is str:
                     self._hit = True
-                    return text
+                    return Delta(text)
         self._raw = raw
-        doc = orjson.loads(raw)
-        # A text by itself says nothing in any dialect, as little as a number.
-        return 0 if doc.__class__ is str else doc
+        return orjson.loads(raw)
 
     def learn(self, doc: dict[str, Any], delta: dict[str, Any], choice: int) -> None:
         """Take the last document as the model of others; ``delta`` is its part with the text."""
