@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from analyzing import VOID, Run, run
+from session_options import SESSION_OPTIONS
 
 from loopcli.cli import cli
 from loopcli.commands.analyze.command import command as analyze
@@ -280,7 +281,7 @@ NO_VARIABLE = {"paths", "preset"}
 
 
 def test_every_option_is_in_the_table() -> None:
-    assert {param.name for param in analyze.params} == set(OPTIONS)
+    assert {param.name for param in analyze.params} == {*OPTIONS, *SESSION_OPTIONS}
 
 
 @pytest.mark.parametrize("name", OPTIONS)

@@ -10,6 +10,7 @@ import pytest
 from agent_logs import FORMS
 from agent_sessions import Call, Session, Turn
 from processes import loopcheck
+from session_options import SESSION_OPTIONS, SessionOption
 
 FORM = next(form for form in FORMS if form.name == "claude-code-jsonl")
 
@@ -150,3 +151,27 @@ def test_a_table_shows_what_repeats_and_each_rung(corpus: Path) -> None:
     assert "3 sessions, 29 rounds, 26 calls; 1 trip, highest peak 8 (streaks)" in table
     rows = loopcheck("analyze", "-f", "csv", "--rules", "streaks", corpus).stdout
     assert rows.splitlines()[0].endswith(",session")
+
+
+# --- What each option for sessions changes ---------------------------------------------------
+
+
+def seen(option: SessionOption, path: Path, args: list[str], **environ: str) -> object:
+    rules = "--rules", "streaks,tails"
+    base = [arg.replace("s.jsonl", str(path)) for arg in option.base]
+    done = loopcheck("analyze", *rules, *base, *args, path, **environ)
+    if "--trace" in option.base:
+        return option.seen(done.stdout.splitlines())
+    return option.seen(json.loads(done.stdout)["transcripts"])
+
+
+@pytest.mark.parametrize("name", SESSION_OPTIONS)
+def test_each_option_for_sessions_changes_something(name: str, tmp_path: Path) -> None:
+    """As a flag, and as a variable."""
+    option, path = SESSION_OPTIONS[name], tmp_path / "s.jsonl"
+    path.write_text(option.session, "utf-8")
+    assert seen(option, path, []) == option.off
+    assert seen(option, path, option.args) == option.on
+    _, *value = option.args
+    variable = {f"LOOPCHECK_{name.upper()}": value[0] if value else str(int(name != "results"))}
+    assert seen(option, path, [], **variable) == option.on

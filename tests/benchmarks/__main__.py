@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
+import sessions
 from tabulate import tabulate
 
 ENTRY = "from loopcli.__main__ import entry; entry()"
@@ -205,6 +206,16 @@ def streams(data: bytes, rounds: int) -> Iterator[Row]:
         yield Row("SSE, one event a read", "bare loop", ours, theirs, None)
 
 
+def session_file(rounds: int) -> Row:
+    """Read a session against parsing its lines: at no less than 40 % of that speed."""
+    python = [sys.executable, "-c"]
+    with written(sessions.session(40_000_000)) as path:
+        ours, theirs = versus(
+            [*python, sessions.READER], [*python, sessions.LINES], path, rounds=rounds
+        )
+    return Row("a session file", "orjson.loads a line", ours, theirs, 2.5)
+
+
 def peak_memory(megabytes: int) -> int:
     """Return the filter's largest resident size in KiB over a stream of prose."""
     prose = b"The quick brown fox number %d jumps over the lazy dog once more. "
@@ -244,6 +255,7 @@ def main() -> None:
         lambda: iter([bulk("prose, again and again", prose, None, 3, ON_AND_ON)]),
         lambda: iter([bulk("tiles, saturated", b"0, 0, 1, " * 2_000_000, None, 3, ON_AND_ON)]),
         lambda: (row.cells() for row in streams(sse, rounds)),
+        lambda: iter([session_file(rounds).cells()]),
         lambda: iter([memory(64 if quick else 1024)]),
     ]
     headers = ["what", "reference", "ours, s", "reference, s", "ratio", "target", ""]

@@ -22,6 +22,7 @@ down the careful path until it is at an event boundary again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import accumulate, count, repeat
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 # An unfinished event longer than this is no longer joined to each read again.
 _MAX_TAIL = 64 * 1024
+_WRAPPED = re.compile(rb"(?:data:\s*+)++")
 
 
 class SseReader(DocumentReader):
@@ -245,8 +247,8 @@ class _Data:
         self.line = line
         self.end = end
         stripped = value.strip()
-        while stripped.startswith(b"data:"):  # a gateway that wraps events again
-            stripped = stripped[5:].lstrip()
+        if wrapped := _WRAPPED.match(stripped):  # a gateway that wraps events again
+            stripped = stripped[wrapped.end() :]
         self.whole = True
         self._doc: Any = None
         if stripped == b"[DONE]":
