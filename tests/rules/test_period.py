@@ -243,6 +243,15 @@ def test_cutting_anything(text: str, sizes: list[int], past: bool) -> None:
     assert judged(text, PeriodRule(CONFIG, past_trip=past), [1]) == want
 
 
+def test_the_unit_of_a_counter_that_gains_a_digit_does_not_depend_on_the_cut() -> None:
+    text = "".join(f"For n = {n}, d = {2 * n * n + n}. " for n in range(8, 400))
+    want = judged(text, PeriodRule(CONFIG))
+    assert want[0] is not None
+    assert want[0].facts["unit"] == "For n = 197, d = 77815. "
+    for size in range(200, 1500, 61):
+        assert judged(text, PeriodRule(CONFIG), [size]) == want
+
+
 @settings(max_examples=60)
 @given(loopy(), st.data())
 def test_snapshot_continues(text: str, data: st.DataObject) -> None:

@@ -58,7 +58,19 @@ def loopy(draw: st.DrawFn) -> str:
             spot = rng.randrange(len(body))
             body[spot] = rng.choice(["", "x", "xy ", "7"])
         parts += [prose(rng, draw(st.integers(0, 60))), "".join(body)]
+        if draw(st.booleans()):
+            parts.append(_counter(rng, draw(st.integers(0, 120))))
     return "".join(parts)
+
+
+def _counter(rng: random.Random, copies: int) -> str:
+    """A loop that counts: its numbers change, and now and then gain or lose a digit."""
+    first, step, odd = rng.choice([7, 93, 990]), rng.choice([1, 17]), rng.random() < 0.5
+    written = []
+    for number in range(first, first + copies * step, step):
+        other = rng.randrange(10_000) if odd else number * number
+        written.append(f"For n = {number}, d = {other}. ")
+    return "".join(written)
 
 
 SEPARATORS = [" ", "\n", "\t", "\x1c", "\x1f", "\x85", "\xa0", "\u2028", "\u3000", "\ufeff", ""]

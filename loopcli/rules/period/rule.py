@@ -22,8 +22,8 @@ from loopcli.rules.base import refuse_zeros
 from loopcli.rules.batching import BatchingRule
 from loopcli.rules.period.config import COUNTED, COUNTED_COPIES, NAME, NEVER, PeriodConfig
 from loopcli.rules.period.probes import COUNTERS, FAR, NEAR, masked
-from loopcli.rules.period.tail import Hit, Tail
-from loopcli.rules.period.track import Track, goes_on, line_within, readable, shortened
+from loopcli.rules.period.tail import Tail
+from loopcli.rules.period.track import Hit, Track, goes_on, line_within, readable, shortened
 from loopcli.verdicts import Peak, Region, Verdict, share
 
 # What repeats this part of its ceiling after a stretch that passed its own is the
@@ -110,21 +110,21 @@ class PeriodRule(BatchingRule):
         self._wake = self._due
         if hits and self.verdict is None:
             # On the same character the exact repetition is stated.
-            self._fire(text, last, *min(hits, key=lambda hit: hit[0]))
+            self._fire(text, last, min(hits, key=lambda hit: hit.chars))
 
     def _name(self, hit: Hit) -> Hit:
         """Note the unit as it was written."""
-        chars, track = hit
+        chars, period, track = hit
         track.shown = track.unit
         if track.kind in COUNTED:
             # Not turned like an exact unit: where the numbers change, the turned unit
             # stands nowhere in the reply.
-            period = track.distance
             track.shown = line_within(self._exact.slice(chars - 2 * period, chars), period)
         return hit
 
-    def _fire(self, text: str, last: int, chars: int, track: Track) -> None:
-        """State the verdict of a stretch that reached its ceiling at ``chars`` characters."""
+    def _fire(self, text: str, last: int, hit: Hit) -> None:
+        """State the verdict of a stretch that reached its ceiling."""
+        chars, _, track = hit
         period, unit = len(track.unit), _stated(track)
         words, copies = self._words_after(text, chars), 1 + track.ceiling // period
         noun = "character" if period == 1 else "characters"

@@ -29,10 +29,9 @@ from typing import Any
 from loopcli.rules.period.config import NEVER
 from loopcli.rules.period.mending import mend, mend_behind
 from loopcli.rules.period.probes import COVER, NOTABLE, SHORT, GramProbe, distances, worth_following
-from loopcli.rules.period.track import TRIES, Track, copied_ahead
+from loopcli.rules.period.track import TRIES, Hit, Track, copied_ahead
 
 Judge = Callable[[Track], tuple[str, int]]  # the kind of the unit and its ceiling
-Hit = tuple[int, Track]  # the absolute position at which a ceiling was reached, and by what
 
 # All in characters.
 _TRACKS = 4  # distances that are followed at once
@@ -206,14 +205,14 @@ class Tail:
         first: Hit | None = None
         for track in self._tracks:
             reached = self._follow(track, place)
-            if reached and (first is None or reached < first[0]):
-                first = reached, track
+            if reached is not None and (first is None or reached.chars < first.chars):
+                first = reached
         self._tracks[:] = [track for track in self._tracks if track.alive]
         return first
 
-    def _follow(self, track: Track, place: int) -> int:
-        """Compare one stretch up to ``place``; where it reached its ceiling on the way, or 0."""
-        reached, base = 0, self._base
+    def _follow(self, track: Track, place: int) -> Hit | None:
+        """Compare one stretch up to ``place``; where it reached its ceiling on the way."""
+        reached, base = None, self._base
         while track.alive:
             if track.broken < 0:  # whole: compare up to the place, or to the first difference
                 start = track.end - base
@@ -233,17 +232,18 @@ class Tail:
                 break
         return reached
 
-    def _reached(self, track: Track) -> int:
+    def _reached(self, track: Track) -> Hit | None:
         if track.tripped or track.copied < (track.ceiling or self._least(track)):
-            return 0
+            return None
         self._judge(track)
         if track.copied < track.ceiling:
-            return 0
+            return None
         track.tripped = True
         if len(self.regions) == _REGIONS:
             self.regions.pop()
         self.regions.append(track)
-        return max(track.clean_from + track.ceiling - track.credit, track.found_at)
+        chars = max(track.clean_from + track.ceiling - track.credit, track.found_at)
+        return Hit(chars, track.period, track)
 
     def _least(self, track: Track) -> int:
         """The lowest ceiling that the stretch can have."""

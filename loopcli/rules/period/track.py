@@ -20,7 +20,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 # All in characters.
 TRIES = (32, 48, 72, 104, 144)  # how far behind the damage the copying is looked for again
@@ -110,6 +110,17 @@ class Track:
             words = any(map(str.isalpha, self.unit))
             self.cost = _DAMAGE if words else max(_DAMAGE_SIGNS - self.period, 1)
         return self.cost + min(self.period, _DAMAGE_CAP)
+
+
+class Hit(NamedTuple):
+    """A stretch that reached its ceiling: where, and what its period was there.
+
+    The track itself goes on to the end of what has arrived, and may change its period.
+    """
+
+    chars: int
+    period: int
+    track: Track
 
 
 def copied_ahead(text: str, start: int, distance: int, stop: int) -> int:
