@@ -747,6 +747,28 @@ def lines(text: str) -> list[str]:
     return text.splitlines()
 
 
+def session(*turns: Any) -> bytes:
+    """A session as JSON Lines."""
+    return b"".join(json.dumps(turn).encode() + b"\n" for turn in turns)
+
+
+def acts(run: Run) -> list[tuple[int, str]]:
+    """What the ladder did: the round, and the action that was taken."""
+    return [(verdict["round"], verdict["effective"]) for verdict in run.of("verdict")]
+
+
+def peak(run: Run, rule: str) -> int:
+    return int(run.end["peak"][rule]["value"])
+
+
+SAME: Any = {"calls": [{"name": "ls", "args": {"path": "."}}]}
+TURNS = ("--input", "turns")
+ESCALATING = (*TURNS, "--escalate", "2", "--block", "0", "--escalation-advisor")
+SAME_CALLS = session(*[SAME] * 9)
+MOVING = session(*({**SAME, "results": [f"{n} %"]} for n in range(9)))
+NUMBERED = session(*({"calls": [{"name": "ls", "args": {"path": ".", "n": n}}]} for n in range(9)))
+ALTERNATING = session(*({"calls": [{"name": "ls", "args": {"path": p}}]} for p in "ab" * 7))
+TAILING = session({"text": "I am here. " * 6})
 AGENTS = ROOT / "tests" / "support" / "agents.jsonc"
 OPTIONS = {
     "input_": Option(
@@ -917,6 +939,117 @@ OPTIONS = {
         lambda off, on: ("\x1b[" in off.stderr, "\x1b[" in on.stderr) == (False, True),
         LOOP,
     ),
+    "observe": Option(
+        ["--observe", "4"],
+        lambda off, on: (acts(off)[0], acts(on)[0]) == ((2, "observe"), (4, "observe")),
+        SAME_CALLS,
+        (*TURNS, "--block", "0"),
+    ),
+    "steer": Option(
+        ["--steer", "2"],
+        lambda off, on: (acts(off)[0], acts(on)[0]) == ((2, "observe"), (2, "steer")),
+        SAME_CALLS,
+        TURNS,
+    ),
+    "escalate": Option(
+        ["--escalate", "2"],
+        lambda off, on: (acts(off)[0], acts(on)[0]) == ((2, "observe"), (2, "escalate")),
+        SAME_CALLS,
+        (*TURNS, "--escalation-advisor"),
+    ),
+    "block": Option(
+        ["--block", "4"],
+        lambda off, on: (acts(off)[1], acts(on)[1]) == ((3, "block"), (3, "observe")),
+        SAME_CALLS,
+        TURNS,
+    ),
+    "stop": Option(
+        ["--stop", "4"],
+        lambda off, on: (acts(off)[-1], acts(on)[-1]) == ((6, "stop"), (4, "stop")),
+        SAME_CALLS,
+        TURNS,
+    ),
+    "max_escalations": Option(
+        ["--max-escalations", "1"],
+        lambda off, on: (acts(off)[1], acts(on)[1]) == ((3, "escalate"), (3, "observe")),
+        SAME_CALLS,
+        ESCALATING,
+    ),
+    "escalation_model": Option(
+        ["--escalation-model", "big"],
+        lambda off, on: (acts(off)[0], acts(on)[0]) == ((2, "observe"), (2, "escalate")),
+        SAME_CALLS,
+        (*TURNS, "--escalate", "2", "--block", "0"),
+    ),
+    "escalation_advisor": Option(
+        ["--escalation-advisor"],
+        lambda off, on: (acts(off)[0], acts(on)[0]) == ((2, "observe"), (2, "escalate")),
+        SAME_CALLS,
+        (*TURNS, "--escalate", "2", "--block", "0"),
+    ),
+    "results": Option(
+        ["--no-results"],
+        lambda off, on: (off.status, on.status, acts(on)[-1]) == (0, 3, (6, "stop")),
+        MOVING,
+        TURNS,
+    ),
+    "loop_key": Option(
+        ["--loop-key", "ls=path"],
+        lambda off, on: (off.status, on.status, acts(on)[-1]) == (0, 3, (6, "stop")),
+        NUMBERED,
+        TURNS,
+    ),
+    "action": Option(
+        ["--action", "ls=observe"],
+        lambda off, on: (
+            (off.status, on.status, set(acts(on)))
+            == (
+                3,
+                0,
+                {(n, "observe") for n in range(2, 10)},
+            )
+        ),
+        SAME_CALLS,
+        TURNS,
+    ),
+    "max_cycle": Option(
+        ["--max-cycle", "0"],
+        lambda off, on: (off.status, on.status) == (3, 0),
+        ALTERNATING,
+        TURNS,
+    ),
+    "max_period_tokens": Option(
+        ["--max-period-tokens", "2"],
+        lambda off, on: (peak(off, "tails"), peak(on, "tails")) == (6, 1),
+        TAILING,
+        TURNS,
+    ),
+    "min_repeats": Option(
+        ["--min-repeats", "7"],
+        lambda off, on: (off.status, on.status) == (3, 0),
+        TAILING,
+        TURNS,
+    ),
+    "min_covered_tokens": Option(
+        ["--min-covered-tokens", "19"],
+        lambda off, on: (off.status, on.status) == (3, 0),
+        TAILING,
+        TURNS,
+    ),
+    "max_window_tokens": Option(
+        ["--max-window-tokens", "12"],
+        lambda off, on: (peak(off, "tails"), peak(on, "tails")) == (6, 4),
+        TAILING,
+        TURNS,
+    ),
+    "state": Option(
+        # Nothing can be made there: that it was tried is seen. What is remembered: see
+        # tests/cli/test_sessions_filter.py.
+        ["--state", "/dev/null/state"],
+        lambda off, on: (off.status, on.status, "/dev/null/state" in on.stderr) == (0, 1, True),
+        session(SAME),
+        TURNS,
+    ),
     "version": Option(["--version"], lambda off, on: on.stdout.startswith(b"loopcheck ")),
 }
 # What can only be asked for on the command line.
@@ -940,10 +1073,12 @@ def test_each_option_changes_something(name: str) -> None:
 def test_each_option_has_an_environment_variable(name: str) -> None:
     option = OPTIONS[name]
     flag, *value = option.args
-    variable = "LOOPCHECK_" + flag.removeprefix("--").replace("-", "_").upper()
+    negated = flag.startswith("--no-")
+    variable = "LOOPCHECK_" + flag.removeprefix("--no-").strip("-").replace("-", "_").upper()
+    environ = {variable: value[0] if value else "0" if negated else "1"}
     reported = name != "report"
     off = run(option.base, option.stdin, report=reported)
-    on = run(option.base, option.stdin, {variable: value[0] if value else "1"}, report=reported)
+    on = run(option.base, option.stdin, environ, report=reported)
     assert option.check(off, on), (off, on)
 
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("LOOPCHECK_DATA") or ROOT.parent / "shared" / "data")
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="no recorded data")
 
+CHANNELS = Channel.CONTENT, Channel.REASONING, Channel.TOOL_ARGS
 HAR = "streams/har/instrumentation-"
 # The file (a pattern where its name is long): how many replies, and how many
 # characters of content, reasoning and tool arguments are in them altogether.
@@ -44,15 +45,15 @@ RECORDED = {
     "transcripts/openai-messages-json/arena-hard__loop__456.json": (1, 10018, 0, 0),
 }
 FOLDERS = sorted({str(Path(path).parent) for path in RECORDED})
-# Sessions of agents: not replies, and not to be taken for any.
-FOREIGN = [
-    "transcripts/claude-code-stream-json",
-    "transcripts/codex-rollout-jsonl",
-    "transcripts/inspect-log-json",
-    "transcripts/openhands",
-    "transcripts/pi-session-jsonl",
-    "transcripts/swe-agent-traj",
-]
+# Sessions of agents: the replies in each, and their characters as above.
+SESSIONS = {
+    "transcripts/claude-code-stream-json/*": (4, 648, 0, 302),
+    "transcripts/codex-rollout-jsonl/*": (1, 0, 0, 0),
+    "transcripts/openhands/*": (2, 126, 347, 664),
+    "transcripts/pi-session-jsonl/*": (439, 51482, 138, 149530),
+    "transcripts/swe-agent-traj/replay__*functi*": (11, 2383, 0, 718),
+    "transcripts/swe-agent-traj/replay__*xml_sy*": (12, 2634, 0, 642),
+}
 
 
 def read(path: Path) -> tuple[list[Transcript], list[Trouble], dict[str, str]]:
@@ -73,9 +74,7 @@ def read(path: Path) -> tuple[list[Transcript], list[Trouble], dict[str, str]]:
 def test_each_recording_gives_the_replies_in_it(path: str) -> None:
     (file,) = DATA.glob(path)
     transcripts, troubles, text = read(file)
-    sizes = [
-        len(text[channel]) for channel in (Channel.CONTENT, Channel.REASONING, Channel.TOOL_ARGS)
-    ]
+    sizes = [len(text[channel]) for channel in CHANNELS]
     print(f"{path}: {len(transcripts)} replies, {sizes} characters, {len(troubles)} troubles")
     assert (len(transcripts), *sizes) == RECORDED[path]
     # One of the cassettes holds one request for a model that does not exist.
@@ -115,13 +114,19 @@ def test_the_loop_in_a_cassette_is_read_to_its_end() -> None:
     assert text["content"].count("the best joke is") == 53
 
 
-@pytest.mark.parametrize("folder", FOREIGN)
-def test_sessions_of_agents_are_not_taken_for_replies(folder: str) -> None:
-    for path in (DATA / folder).iterdir():
-        transcripts, (trouble,), _ = read(path)
-        assert transcripts == []
-        assert trouble.message.startswith("unknown format: ")
-        assert trouble.status is Status.CLEAN
+@pytest.mark.parametrize("path", SESSIONS)
+def test_each_reply_of_an_agent_is_one_transcript(path: str) -> None:
+    (file,) = DATA.glob(path)
+    transcripts, troubles, text = read(file)
+    assert troubles == []
+    assert (len(transcripts), *(len(text[channel]) for channel in CHANNELS)) == SESSIONS[path]
+
+
+def test_a_log_without_a_reply_is_reported() -> None:
+    (file,) = (DATA / "transcripts" / "inspect-log-json").iterdir()
+    transcripts, (trouble,), _ = read(file)
+    assert transcripts == []
+    assert (trouble.message, trouble.status) == ("contains no reply of a model", Status.CLEAN)
 
 
 def test_plain_replies_are_read_whole() -> None:
