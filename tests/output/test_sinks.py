@@ -210,7 +210,7 @@ def everything(text: str) -> Iterator[Callable[[TextRenderer | JsonLinesRenderer
     for kind in ("malformed", "output", "upstream"):
         yield lambda renderer, kind=kind: renderer.problem(text, line=3, kind=kind)  # type: ignore[misc]
     yield lambda renderer: renderer.warning(text)
-    yield lambda renderer: renderer.begin({"armed": text, text: text})
+    yield lambda renderer: renderer.begin({"armed": text, "rules": {}, text: text})
     for kind in (SessionConfig, JudgedRound, SessionTotals):
         yield lambda renderer, kind=kind: renderer.session(filled(kind, text), 1)  # type: ignore[misc]
 

@@ -17,6 +17,7 @@ from rule_examples import EXAMPLES, example_rule
 
 from loopcli.errors import ConfigError
 from loopcli.events import (
+    BrokenRecord,
     Channel,
     Done,
     Event,
@@ -198,6 +199,7 @@ ODD_EVENTS: list[Event] = [
     UpstreamError("message", 1, 2, "code"),
     Problem("message", 1, 2),
     Note("message"),
+    BrokenRecord("message", 1, 2),
     SessionStart("session", 1, 2),
     SessionOptions({"ladder": None}, {"tool": False}, 1, 2),
     SessionCall("agent", "tool", "{", "id", CallKind.CLIENT, 1, 2),
