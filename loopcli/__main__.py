@@ -10,6 +10,7 @@ to that: ``signal`` takes milliseconds to import, and it is made of ``_signal``.
 from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]
+import gc
 import os
 import sys
 
@@ -33,9 +34,13 @@ def entry() -> None:
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     _fill_descriptors()
+    # What is imported is there to stay: looking for garbage in it is a tenth of a start.
+    gc.disable()
     from loopcli.cli import main
     from loopcli.system.stdio import SIGINT, die_by
 
+    gc.freeze()
+    gc.enable()
     try:
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
