@@ -8,7 +8,6 @@ They are named tuples because a data class takes several times as long to
 define, and a filter's start-up is a cost that every pipeline pays.
 """
 
-
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

@@ -20,7 +20,6 @@ that record, or of a later one where only a later one shows that a round has
 ended.
 """
 
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple

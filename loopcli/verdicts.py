@@ -3,7 +3,6 @@
 And ``Label``, which a person gives to a recorded reply and verdicts are compared with.
 """
 
-
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType

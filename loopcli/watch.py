@@ -25,7 +25,6 @@ from loopcli.events import (
     UpstreamError,
     Usage,
 )
-from loopcli.readers.arguments import Unescaper
 from loopcli.readers.base import Reader
 from loopcli.readers.dialects.table import NAMES as REPLY_FORMATS
 from loopcli.readers.endings import CAPPED, FAILED, REFUSED
@@ -221,6 +220,8 @@ class Watch:
 
     def _judge_words(self, call: SessionCall) -> Iterator[WatchItem]:
         """Judge the words of a call that came whole, as a lane of its own."""
+        from loopcli.readers.arguments import Unescaper  # seldom needed
+
         if self.detector.watches(Channel.TOOL_ARGS):
             self._calls += 1
             lane = Lane(Channel.TOOL_ARGS, 0, self._calls, call.name, call.agent)

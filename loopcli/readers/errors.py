@@ -28,7 +28,8 @@ _SHOWN = 300
 # A sentence: more than one word, beginning with a letter.
 _PROSE = rb"\s*([A-Za-z][^\s]*[ \t]+\S|[\x80-\xff])"
 # Plain text as data may also be the reply of a server that knows no JSON, or a ping.
-_FAILURE = re.compile(
+# As text: compiled where a failure is first looked for, and not at every start.
+_FAILURE = (
     rb"(?i)error|fail|invalid|\bmust\b|exceed|limit|denied|forbidden|unauthori[sz]ed|timed? ?out|"
     rb"unavailable|overloaded|unsupported|\bgone\b|refused|exception|too many|not found|cannot"
 )
@@ -76,7 +77,7 @@ def is_failure(payload: bytes) -> bool:
     >>> is_failure(b"Number of choices must be greater than 0."), is_failure(b"The sur")
     (True, False)
     """
-    return is_prose(payload) and _FAILURE.search(payload[:_SHOWN]) is not None
+    return is_prose(payload) and re.search(_FAILURE, payload[:_SHOWN]) is not None
 
 
 def _unreadable(frame: Frame, out: Collector) -> None:

@@ -6,7 +6,6 @@ fails when it is imported. Entries are imported at every start, so they import
 no more than the configuration; what loads the rule itself is a function.
 """
 
-
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar

@@ -20,9 +20,8 @@ from loopcli.signatures import GZIP, HTTPRR, ZSTD
 # An AWS event stream frame: its length (below 16 MiB), the length of its headers, a
 # checksum, and the name of the first header with its length before it.
 _AWS = rb"\x00[\s\S]{12}:(event|message|content|exception)-type"
-_VCR = re.compile(
-    rb"(---\r?\n)?(version: \d+\r?\n)?(http_)?interactions:\r?\n *- *(request|id|uri)"
-)
+# Patterns as text, like all here: compiled where one is first needed, and not at every start.
+_VCR = rb"(---\r?\n)?(version: \d+\r?\n)?(http_)?interactions:\r?\n *- *(request|id|uri)"
 _VCR_START = (b"---", b"version:", b"interactions:", b"http_interactions:")
 _CHUNK_SIZE = rb'[0-9a-fA-F]{1,8}\r\n(data:|event:|id:|: |\{"|\[\{)'
 _HEX_LINE = rb"[0-9a-fA-F]{1,8}(\r(\n[a-z:{\[]{0,5})?)?"
@@ -61,9 +60,7 @@ def not_a_stream(head: bytes, *, final: bool) -> str | None:
     return ""
 
 
-_HAR = re.compile(
-    rb'\{\s*"log"\s*:\s*\{\s*"(_recordingName|version|creator|entries|browser|pages)"'
-)
+_HAR = rb'\{\s*"log"\s*:\s*\{\s*"(_recordingName|version|creator|entries|browser|pages)"'
 _NOCK = rb'\{\s*"scope"\s*:\s*"https?:'
 _HAR_FILE = "not a stream: a HAR file; pass the content of one response"
 _NOCK_FILE = "not a stream: a nock recording; pass the text of one response"

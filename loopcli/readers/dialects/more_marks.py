@@ -10,15 +10,16 @@ from typing import Any
 
 from loopcli.lenient_json import member, string
 
-_LMSTUDIO = re.compile(
+# Patterns as text: most streams need none of them, and compiling takes time at every start.
+_LMSTUDIO = (
     r"(chat|model_load|prompt_processing|reasoning|message|tool_call)"
     r"\.(start|progress|delta|arguments|result|end)"
 )
-_AGUI = re.compile(
+_AGUI = (
     r"(RUN|STEP|TEXT_MESSAGE|TOOL_CALL|THINKING|THINKING_TEXT_MESSAGE|REASONING|REASONING_MESSAGE)"
     r"_(STARTED|FINISHED|ERROR|START|CONTENT|ARGS|CHUNK|RESULT|END)"
 )
-_INTERACTIONS = re.compile(r"(interaction|step|content)\.(\w+)")
+_INTERACTIONS = r"(interaction|step|content)\.(\w+)"
 _DIFY = frozenset(
     (
         *("message", "agent_message", "agent_thought", "text_chunk", "message_end"),
@@ -36,11 +37,11 @@ def by_event(doc: dict[str, Any]) -> str | None:
     kind = string(doc.get("type"))
     if kind.startswith("transcript.text."):
         return "transcript"
-    if _LMSTUDIO.fullmatch(kind):
+    if re.fullmatch(_LMSTUDIO, kind):
         return "lmstudio"
-    if _AGUI.fullmatch(kind):
+    if re.fullmatch(_AGUI, kind):
         return "agui"
-    if _INTERACTIONS.fullmatch(string(doc.get("event_type"))):
+    if re.fullmatch(_INTERACTIONS, string(doc.get("event_type"))):
         return "interactions"
     if doc.get("object") == "interaction" and "status" in doc:
         return "interactions"
