@@ -49,7 +49,7 @@ def actions(spelled: str, texts: Iterable[str]) -> dict[str, Action]:
     >>> actions("--action", ["bash=stop", "bash=observe"])
     {'bash': <Action.OBSERVE: 'observe'>}
     """
-    found: dict[str, Action] = {}
+    by_tool: dict[str, Action] = {}
     defects = []
     for text in texts:
         tool, sign, value = text.rpartition("=")
@@ -57,11 +57,11 @@ def actions(spelled: str, texts: Iterable[str]) -> dict[str, Action]:
             known = ", ".join(Action)
             defects.append(f"{spelled} `{text}`: not TOOL=ACTION (there is: {known})")
         else:
-            found.pop(tool, None)  # the last one comes last
-            found[tool] = Action(value)
+            by_tool.pop(tool, None)  # the last one comes last
+            by_tool[tool] = Action(value)
     if defects:
         raise ConfigError(*defects)
-    return found
+    return by_tool
 
 
 def of_file(doc: Mapping[str, Any], defects: list[str]) -> SessionSettings:

@@ -121,10 +121,10 @@ def sweep(batch: Sequence[Tokens], grid: Grid) -> SweepResult:
     axis = Axis(batch, grid.window_words[-1])
     peaks: list[tuple[Ints, Ints, Ints]] = []
     trips: list[tuple[Ints, Ints, Ints]] = []
-    for cell, window, found in _saturated(axis, grid):
-        peaks.append(_peaks(found, cell))
+    for cell, window, stretches in _saturated(axis, grid):
+        peaks.append(_peaks(stretches, cell))
         if window <= axis.longest:  # else no window is ever full, and only a full one trips
-            trips += _trips(found, axis, cell, window, grid.min_saturated_run)
+            trips += _trips(stretches, axis, cell, window, grid.min_saturated_run)
     peak_transcript, peak_cell, peak = _columns(peaks)
     trip_transcript, trip_rule, trip_words = _columns(trips)
     limits = grid.max_response_chars
@@ -248,29 +248,29 @@ def _first_of_each(transcript: Ints) -> Ints:
     return np.flatnonzero(heads)
 
 
-def _peaks(found: _Stretches, cell: int) -> tuple[Ints, Ints, Ints]:
+def _peaks(stretches: _Stretches, cell: int) -> tuple[Ints, Ints, Ints]:
     """Columns transcript, cell, longest stretch."""
-    heads = _first_of_each(found.transcript)
-    runs = found.end - found.begin
+    heads = _first_of_each(stretches.transcript)
+    runs = stretches.end - stretches.begin
     longest = np.maximum.reduceat(runs, heads) if len(heads) else runs
-    return found.transcript[heads], np.full(len(heads), cell), longest
+    return stretches.transcript[heads], np.full(len(heads), cell), longest
 
 
 def _trips(
-    found: _Stretches, axis: Axis, cell: int, window: int, ceilings: Sequence[int]
+    stretches: _Stretches, axis: Axis, cell: int, window: int, ceilings: Sequence[int]
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Columns transcript, rule, words at the trip; one part for each ceiling that is reached.
 
     In a stretch that begins at b the run reaches R with word b + R - 1, and a trip waits for the
     window to be full as well; a ceiling of 0 asks for a saturated word all the same.
     """
-    longest = int((found.end - found.begin).max(initial=0))
-    first = axis.first[found.transcript]
+    longest = int((stretches.end - stretches.begin).max(initial=0))
+    first = axis.first[stretches.transcript]
     for offset, ceiling in enumerate(ceilings):
         if ceiling > longest:
             break
-        fires = np.maximum(found.begin + max(ceiling, 1) - 1, first + window - 1)
-        hits = np.flatnonzero(fires < found.end)
-        hits = hits[_first_of_each(found.transcript[hits])]
+        fires = np.maximum(stretches.begin + max(ceiling, 1) - 1, first + window - 1)
+        hits = np.flatnonzero(fires < stretches.end)
+        hits = hits[_first_of_each(stretches.transcript[hits])]
         rule = np.full(len(hits), cell * len(ceilings) + offset)
-        yield found.transcript[hits], rule, (fires - first)[hits] + 1
+        yield stretches.transcript[hits], rule, (fires - first)[hits] + 1

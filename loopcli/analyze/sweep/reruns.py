@@ -51,17 +51,17 @@ class RuleRun(NamedTuple):
 
 def _judged(rules: Iterable[Rule], lanes: Sequence[str], lowest: int) -> RerunOutcome:
     """Let each lane's rule see the lane; ``lowest`` is the ceiling where there is no lane."""
-    found = RerunOutcome(0, lowest)
+    outcome = RerunOutcome(0, lowest)
     for at, (rule, text) in enumerate(zip(rules, lanes, strict=True)):
         for place in range(0, len(text), PIECE_CHARS):
             rule.update(Text(Lane(), text[place : place + PIECE_CHARS], NO_MARKS))
         peak = rule.peak
         ceiling = rule.ceiling if peak.ceiling is None else peak.ceiling
-        if _height(peak.value, ceiling) > _height(found.peak, found.ceiling):
-            found = found._replace(peak=peak.value, ceiling=ceiling)
-        if found.lane is None and (verdict := rule.verdict) is not None:
-            found = found._replace(lane=at, words=verdict.words, chars=verdict.chars)
-    return found
+        if _height(peak.value, ceiling) > _height(outcome.peak, outcome.ceiling):
+            outcome = outcome._replace(peak=peak.value, ceiling=ceiling)
+        if outcome.lane is None and (verdict := rule.verdict) is not None:
+            outcome = outcome._replace(lane=at, words=verdict.words, chars=verdict.chars)
+    return outcome
 
 
 def _height(peak: int, ceiling: int) -> tuple[float, int]:
@@ -112,15 +112,15 @@ class Reruns:
             self._clean_words += sum(WordCounter().after(text, len(text)) for text in lanes)
         runs: list[RuleRun] = []
         for knobs, count in zip(self.grid, self._counts, strict=True):
-            found = next((one for run in runs if (one := run.under(knobs)) is not None), None)
-            if found is None:
+            outcome = next((one for run in runs if (one := run.under(knobs)) is not None), None)
+            if outcome is None:
                 # Only a clean reply's peak is wanted, and so the rest of it behind a trip.
                 runs.append(self._run(knobs, lanes, past_trip=clean))
-                found = runs[-1].outcome
+                outcome = runs[-1].outcome
             if clean:
-                count.raise_peak(found.peak, found.ceiling)
-            if found.lane is not None:
-                _take(count, found, found.lane, lanes, label, onset)
+                count.raise_peak(outcome.peak, outcome.ceiling)
+            if outcome.lane is not None:
+                _take(count, outcome, outcome.lane, lanes, label, onset)
 
     def _run(self, knobs: RuleConfig, lanes: Sequence[str], *, past_trip: bool) -> RuleRun:
         entry = RULES[self.grid.rule]
@@ -169,7 +169,7 @@ class Reruns:
 
 def _take(
     count: _Count,
-    found: RerunOutcome,
+    outcome: RerunOutcome,
     lane: int,
     lanes: Sequence[str],
     label: Label | None,
@@ -178,9 +178,9 @@ def _take(
     """Add a trip."""
     count.trips[LABELS.index(label)] += 1
     if label is not Label.CLEAN:
-        count.saved += sum(map(len, lanes[lane:])) - found.chars
-    if label is Label.LOOP and detected(found.chars, onset):
+        count.saved += sum(map(len, lanes[lane:])) - outcome.chars
+    if label is Label.LOOP and detected(outcome.chars, onset):
         count.caught += 1
         if onset is not None:
-            count.chars.append(found.chars - onset)
-            count.words.append(found.words - WordCounter().after(lanes[lane], onset))
+            count.chars.append(outcome.chars - onset)
+            count.words.append(outcome.words - WordCounter().after(lanes[lane], onset))
