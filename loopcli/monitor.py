@@ -106,7 +106,7 @@ class TextMonitor:
         if self.verdict is not None:
             return self.verdict
         if Channel(channel) is Channel.TOOL_ARGS:
-            self._calls.open(out, choice, block, tool)
+            self._calls.open(out, choice, block, tool, "", 0)
             self._calls.add_fragment(out, choice, block, text, 0)
         else:
             out.add_text(Lane(Channel(channel), choice, block), text, 0)

@@ -1,7 +1,13 @@
 """Assembles tool calls from their fragments, for every dialect.
 
 The words of a call's arguments are added as they arrive, in a lane of their own.
-The call itself is an event when the reply is over.
+The call itself is an event when the reply is over. Rules of this file:
+
+- Some servers give all calls of a reply one index. A call with another id begins
+  where the one before it is complete: it gets a place, and a lane, of its own.
+- One call again and again is a loop of which no call is long. Calls behind
+  ``_EQUAL`` equal ones share one lane, where they are judged as they were
+  written, names and all.
 """
 
 from __future__ import annotations
@@ -16,12 +22,15 @@ from loopcli.readers.collector import Collector
 _MAX_ARGUMENTS = 1024 * 1024
 _MAX_KEPT = 16 * 1024 * 1024
 _MAX_CALLS = 1024
+# Equal calls in a row before the next ones share a lane. Twenty in one reply have been
+# asked for; with what the period rule wants of a copy, a loop is stopped soon after.
+_EQUAL = 24
 
 
 class Call:
     """One tool call. ``used`` is true once any arguments have come."""
 
-    __slots__ = ("arguments", "id", "kept", "lane", "name", "size", "unescaper")
+    __slots__ = ("arguments", "id", "kept", "lane", "name", "shared", "size", "unescaper")
 
     def __init__(self) -> None:
         self.id = ""
@@ -30,12 +39,42 @@ class Call:
         self.size = 0
         self.kept = 0
         self.lane: Lane | None = None
+        self.shared = False  # judged in one lane with the equal calls before it
         self.unescaper = Unescaper()
 
     @property
     def used(self) -> bool:
         """Whether any arguments have come."""
         return self.size > 0
+
+    @property
+    def text(self) -> tuple[str, str] | None:
+        """What was called with what; ``None`` if not all of it was kept."""
+        return (self.name, "".join(self.arguments)) if self.kept == self.size else None
+
+
+class _Run:
+    """Equal calls in a row, of one choice."""
+
+    __slots__ = ("lane", "last", "length", "text")
+
+    def __init__(self) -> None:
+        self.last: Call | None = None
+        self.text: tuple[str, str] | None = None
+        self.length = 0
+        self.lane: Lane | None = None
+
+    def add(self, call: Call, lane: Lane) -> None:
+        """Begin a call in a lane, or in the run's if enough equal ones came before it."""
+        last, self.last = self.last, call
+        if last is None:
+            return
+        if (text := last.text) is None or text != self.text:
+            self.text, self.length, self.lane = text, 0, None
+        self.length += 1
+        if self.length >= _EQUAL and text is not None and lane.tool in ("", text[0]):
+            call.shared = True
+            call.lane = self.lane = self.lane or lane
 
 
 class Calls:
@@ -44,24 +83,43 @@ class Calls:
     def __init__(self) -> None:
         self._calls: dict[tuple[int, int], Call] = {}
         self._kept = 0
+        # Where the latest call is whose place was that of a complete one.
+        self._moved: dict[tuple[int, int], int] = {}
+        self._runs: dict[int, _Run] = {}
 
     def places(self, choice: int) -> list[int]:
         """Return the places of a choice's calls, in the order they were opened."""
         return [place for owner, place in self._calls if owner == choice]
 
     def get(self, choice: int, place: int) -> Call | None:
-        """Return a call that has been opened."""
-        return self._calls.get((choice, place))
+        """Return the latest call that has been opened at a place."""
+        return self._calls.get((choice, self._moved.get((choice, place), place)))
+
+    def make_room(self, choice: int, place: int, ident: str, *, begins: bool) -> None:
+        """Give a call a place of its own if another, complete one has the place it names.
+
+        Another call has another id; where there is none, its arguments begin anew.
+        """
+        call = self.get(choice, place)
+        if call is None or not call.unescaper.complete or len(self._calls) >= _MAX_CALLS:
+            return
+        if ident != call.id if ident and call.id else begins:
+            self._moved[choice, place] = max(self.places(choice)) + 1
 
     def open(
-        self, out: Collector, choice: int, place: int, name: str = "", ident: str = ""
+        self, out: Collector, choice: int, place: int, name: str, ident: str, end: int
     ) -> Call | None:
         """Return a call, new or known; ``None`` if there are too many. Add what is new of it."""
+        place = self._moved.get((choice, place), place)
         call = self._calls.get((choice, place))
         if call is None:
             if len(self._calls) >= _MAX_CALLS:
                 return None
             call = self._calls[choice, place] = Call()
+            lane = Lane(Channel.TOOL_ARGS, choice, place, name)
+            self._runs.setdefault(choice, _Run()).add(call, lane)
+            if call.shared and call.lane is not None:
+                out.add_text(call.lane, f"\n{name} ", end)
         before = call.name, call.id
         call.name, call.id = name or call.name, ident or call.id
         if before != (call.name, call.id):
@@ -80,7 +138,7 @@ class Calls:
         free: bool = False,
     ) -> None:
         """Add a fragment of a call's arguments; ``free`` if they are a text and not JSON."""
-        call = self._calls.get((choice, place)) or self.open(out, choice, place)
+        call = self.get(choice, place) or self.open(out, choice, place, "", "", end)
         if call is None or not fragment:
             return
         call.size += len(fragment)
@@ -88,16 +146,18 @@ class Calls:
             self._kept += len(fragment)
             call.kept += len(fragment)
             call.arguments.append(fragment)
-        self.add_words(out, choice, place, fragment if free else call.unescaper.feed(fragment), end)
+        words = "" if free else call.unescaper.feed(fragment)
+        self.add_words(out, choice, place, fragment if free or call.shared else words, end)
 
     def add_words(self, out: Collector, choice: int, place: int, words: str, end: int) -> None:
         """Add words of a call's arguments that are unescaped already."""
-        call = self._calls.get((choice, place))
+        call = self.get(choice, place)
         if call is None:
             return
         if call.lane is None:
             # Fixed here: a name that comes later must not change the lane.
-            call.lane = Lane(Channel.TOOL_ARGS, choice, place, call.name)
+            moved = self._moved.get((choice, place), place)
+            call.lane = Lane(Channel.TOOL_ARGS, choice, moved, call.name)
         if words:
             out.add_text(call.lane, words, end)
         else:
@@ -114,7 +174,7 @@ class Calls:
 
     def keep(self, choice: int, place: int, arguments: object) -> None:
         """Remember arguments whose words have been added already."""
-        call = self._calls.get((choice, place))
+        call = self.get(choice, place)
         text = dump_text(arguments)
         if call is not None and len(text) <= _MAX_ARGUMENTS:
             call.arguments, call.size, call.kept = [text], len(text), len(text)
@@ -125,9 +185,11 @@ class Calls:
             arguments = "".join(call.arguments).strip() or "{}"
             complete = call.kept == call.size
             out.add_event(ToolCall(choice, place, call.name, call.id, arguments, complete))
-        self._calls.clear()
+        self.restart()
 
     def restart(self) -> None:
         """Discard the calls of an attempt that was given up."""
         self._calls.clear()
+        self._moved.clear()
+        self._runs.clear()
         self._kept = 0

@@ -50,6 +50,10 @@ def words(fragments: list[str]) -> str:
         ('{"a": b c}', "b\nc}"),
         ('{"a":1}trailing', "1\ntrailing"),
         ("[1,2]]", "1\n2\n]"),
+        # A key twice in one object; in two objects it is as it should be.
+        ('{"a":{},"b":true,"a":{},"a":1}', 'true\n:{},"a":1}'),
+        ('[{"a":1},{"a":2},{"b":{"a":3},"a":4}]', "1\n2\n3\n4\n"),
+        ('{"\u0061":1,"a":2}', "1\n:2}"),
         ("[" * 300, "[" * 44),
     ],
 )
@@ -92,6 +96,24 @@ def test_blanks_beyond_any_indentation_are_heard() -> None:
 def test_a_key_beyond_any_key_is_heard() -> None:
     assert words(['{"' + "k" * 256 + '":1}']) == "1\n"
     assert words(['{"' + "void 0; " * 100]) == ("void 0; " * 100)[256:]
+
+
+def test_brackets_and_keys_beyond_any_empty_form_are_heard() -> None:
+    form = ",".join(f'"field {n}":{{}}' for n in range(70))
+    assert words(["{" + form + "}"]) == ""
+    assert words(['{"rows":[' + "{}," * 2000]) == ("{}," * 2000)[1017:]
+    # A value in between is judged itself.
+    assert words(['{"rows":[' + "{}," * 300 + '"x",' + "{}," * 300]) == "x\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complete"),
+    [("", False), ("{", False), ("{}", True), ('{"a":[1', False), ('{"a":"}"}', True)],
+)
+def test_complete_arguments(arguments: str, complete: bool) -> None:
+    unescaper = Unescaper()
+    unescaper.feed(arguments)
+    assert unescaper.complete == complete
 
 
 def test_a_pair_in_two_deltas_is_one_character() -> None:

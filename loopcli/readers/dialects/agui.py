@@ -76,5 +76,5 @@ class AgUiDialect(ProviderDialect):
         place = self._places.get(ident, len(self._places))
         if len(self._places) < MAX_LANES:
             self._places.setdefault(ident, place)
-        self._calls.open(out, 0, place, string(doc.get("toolCallName")), ident)
+        self._calls.open(out, 0, place, string(doc.get("toolCallName")), ident, end)
         self._calls.add_fragment(out, 0, place, string(doc.get("delta")), end)

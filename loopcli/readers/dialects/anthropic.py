@@ -95,7 +95,8 @@ class AnthropicDialect(ProviderDialect):
             return
         kind = string(block.get("type"))
         if kind in _TOOLS:
-            self._calls.open(out, 0, index, string(block.get("name")), string(block.get("id")))
+            name, ident = string(block.get("name")), string(block.get("id"))
+            self._calls.open(out, 0, index, name, ident, end)
             self._calls.add_whole(out, 0, index, block.get("input"), end)
         elif kind in ("text", "thinking"):
             self._add_text(index, kind, block.get(kind), end, out)

@@ -188,8 +188,11 @@ class ChatDialect(ProviderDialect):
             # Custom tools take a text, functions an object.
             function = fragment.get("function") or fragment.get("custom")
             ident, name = string(fragment.get("id")), string(member(function, "name"))
-            self._calls.open(out, choice, index, name, ident)
-            self._calls.add_whole(out, choice, index, member(function, "arguments"), end)
+            arguments = member(function, "arguments")
+            begins = bool(name) and string(arguments).lstrip().startswith("{")
+            self._calls.make_room(choice, index, ident, begins=begins)
+            self._calls.open(out, choice, index, name, ident, end)
+            self._calls.add_whole(out, choice, index, arguments, end)
             text = string(member(function, "input"))
             self._calls.add_fragment(out, choice, index, text, end, free=True)
 

@@ -34,7 +34,8 @@ class CloudflareDialect(ProviderDialect):
         out.add_member(_CONTENT, answer.get("response"), frame[1])
         for call in objects(answer.get("tool_calls")):
             place = len(self._calls.places(0))
-            self._calls.open(out, 0, place, string(call.get("name")), string(call.get("id")))
+            name, ident = string(call.get("name")), string(call.get("id"))
+            self._calls.open(out, 0, place, name, ident, frame[1])
             self._calls.add_whole(out, 0, place, call.get("arguments"), frame[1])
         usage = answer.get("usage")
         if isinstance(usage, dict) and usage:

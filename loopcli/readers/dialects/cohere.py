@@ -66,7 +66,7 @@ class CohereDialect(ProviderDialect):
                 self._add_text(_PLAN, doc.get("text"), end, out)
                 call = member(doc, "tool_call_delta")
                 index = count(member(call, "index"))
-                self._calls.open(out, 0, index, string(member(call, "name")))
+                self._calls.open(out, 0, index, string(member(call, "name")), "", end)
                 self._calls.add_fragment(out, 0, index, string(member(call, "parameters")), end)
             case "stream-end":
                 if not self._has_text:
@@ -84,7 +84,7 @@ class CohereDialect(ProviderDialect):
         for index, call in enumerate(objects(member(message, "tool_calls"))):
             self._call(index, call, end, out)
         for index, call in enumerate(objects(doc.get("tool_calls"))):
-            self._calls.open(out, 0, index, string(call.get("name")))
+            self._calls.open(out, 0, index, string(call.get("name")), "", end)
             self._calls.add_whole(out, 0, index, call.get("parameters"), end)
         usage = doc.get("usage") or member(doc, "meta", "tokens")
         self._end(doc.get("finish_reason"), usage, out)
@@ -95,7 +95,7 @@ class CohereDialect(ProviderDialect):
 
     def _call(self, index: int, call: object, end: int, out: Collector) -> None:
         name = string(member(call, "function", "name"))
-        self._calls.open(out, 0, index, name, string(member(call, "id")))
+        self._calls.open(out, 0, index, name, string(member(call, "id")), end)
         self._calls.add_whole(out, 0, index, member(call, "function", "arguments"), end)
 
     def _add_text(self, lane: Lane, text: object, end: int, out: Collector) -> None:

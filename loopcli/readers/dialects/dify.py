@@ -54,7 +54,7 @@ class DifyDialect(ProviderDialect):
         if not name or len(self._thoughts) >= MAX_LANES:
             return
         place = self._thoughts.setdefault(ident, len(self._thoughts))
-        call = self._calls.open(out, 0, place, name, ident)
+        call = self._calls.open(out, 0, place, name, ident, end)
         if call is not None and not call.used:
             self._calls.add_whole(out, 0, place, doc.get("tool_input"), end)
 

@@ -69,7 +69,7 @@ class GeminiDialect(ProviderDialect):
         code = string(member(part, "executableCode", "code"))
         if code:
             place = len(self._calls.places(choice))
-            self._calls.open(out, choice, place, "executableCode")
+            self._calls.open(out, choice, place, "executableCode", "", end)
             self._calls.add_fragment(out, choice, place, code, end, free=True)
 
     def _call(self, choice: int, call: dict[str, Any], end: int, out: Collector) -> None:
@@ -77,7 +77,8 @@ class GeminiDialect(ProviderDialect):
         place = places[-1] if places else -1
         if string(call.get("name")) or not places:
             place += 1
-            self._calls.open(out, choice, place, string(call.get("name")), string(call.get("id")))
+            name, ident = string(call.get("name")), string(call.get("id"))
+            self._calls.open(out, choice, place, name, ident, end)
             self._calls.add_whole(out, choice, place, call.get("args"), end)
             self._partial[choice] = _Partial()
         partial = self._partial.setdefault(choice, _Partial())

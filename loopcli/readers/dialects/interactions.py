@@ -60,7 +60,7 @@ class InteractionsDialect(ProviderDialect):
         kind = string(step.get("type"))
         if kind in ("function_call", "arguments_delta"):
             name, ident = string(step.get("name")), string(step.get("id"))
-            self._calls.open(out, 0, index, name, ident)
+            self._calls.open(out, 0, index, name, ident, end)
             self._calls.add_whole(out, 0, index, step.get("arguments"), end)
             return
         thinks = kind in _THOUGHTS

@@ -48,7 +48,7 @@ class LmStudioDialect(ProviderDialect):
         self._has_output = True
         if begins or self._place < 0:
             self._place += 1
-        self._calls.open(out, 0, self._place, string(doc.get("tool")))
+        self._calls.open(out, 0, self._place, string(doc.get("tool")), "", end)
         self._calls.add_whole(out, 0, self._place, doc.get("arguments"), end)
 
     def _answer(self, answer: object, end: int, out: Collector) -> None:

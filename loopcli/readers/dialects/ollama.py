@@ -59,7 +59,7 @@ class OllamaDialect(ProviderDialect):
         for call in objects(member(message, "tool_calls")):
             place = len(self._calls.places(0))
             name = string(member(call, "function", "name"))
-            self._calls.open(out, 0, place, name, string(call.get("id")))
+            self._calls.open(out, 0, place, name, string(call.get("id")), end)
             self._calls.add_whole(out, 0, place, member(call, "function", "arguments"), end)
         if doc.get("done") is True:
             self._end(doc, out)

@@ -35,7 +35,7 @@ class QianfanDialect(ProviderDialect):
         call = doc.get("function_call")
         if isinstance(call, dict):
             place = len(self._calls.places(0))
-            self._calls.open(out, 0, place, string(call.get("name")))
+            self._calls.open(out, 0, place, string(call.get("name")), "", end)
             self._calls.add_whole(out, 0, place, call.get("arguments"), end)
         if doc.get("is_end") is False or "result" not in doc:
             return

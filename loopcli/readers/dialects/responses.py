@@ -93,7 +93,7 @@ class ResponsesDialect(ProviderDialect):
             if _is_call(item):
                 name = string(member(item, "name")) or string(member(item, "type"))
                 ident = string(member(item, "call_id")) or string(member(item, "id"))
-                self._calls.open(out, 0, index, name, ident)
+                self._calls.open(out, 0, index, name, ident, end)
         elif kind == "response.output_item.done":
             self._item(index, doc.get("item"), end, out)
         elif doc.get("object") == "response":
@@ -140,7 +140,7 @@ class ResponsesDialect(ProviderDialect):
         if _is_call(item):
             name = string(item.get("name")) or string(item.get("type"))
             ident = string(item.get("call_id")) or string(item.get("id"))
-            self._calls.open(out, 0, index, name, ident)
+            self._calls.open(out, 0, index, name, ident, end)
             for key, is_json in _INPUTS.items():
                 value = item.get(key)
                 if is_json and isinstance(value, dict) and value:

@@ -50,9 +50,9 @@ class VercelDialect(ProviderDialect):
             case "reasoning-delta":
                 self._add_text(Channel.REASONING, ident, doc.get("delta"), end, out)
             case "tool-input-start":
-                self._open(doc, out)
+                self._open(doc, end, out)
             case "tool-input-delta":
-                place = self._open(doc, out)
+                place = self._open(doc, end, out)
                 self._calls.add_fragment(out, 0, place, string(doc.get("inputTextDelta")), end)
             case "tool-input-available":
                 self._whole(doc, doc.get("input"), end, out)
@@ -72,9 +72,9 @@ class VercelDialect(ProviderDialect):
             case "g":
                 self._add_text(Channel.REASONING, "", doc, end, out)
             case "b":
-                self._open(doc, out)
+                self._open(doc, end, out)
             case "c":
-                place = self._open(doc, out)
+                place = self._open(doc, end, out)
                 self._calls.add_fragment(out, 0, place, string(member(doc, "argsTextDelta")), end)
             case "9":
                 self._whole(doc, member(doc, "args"), end, out)
@@ -102,16 +102,16 @@ class VercelDialect(ProviderDialect):
             self._blocks[key] = Lane(channel, 0, same)
         out.add_text(self._blocks[key], text, end)
 
-    def _open(self, doc: object, out: Collector) -> int:
+    def _open(self, doc: object, end: int, out: Collector) -> int:
         ident = string(member(doc, "toolCallId"))
         place = self._places.get(ident, len(self._places))
         if len(self._places) < MAX_LANES:
             self._places[ident] = place
-        self._calls.open(out, 0, place, string(member(doc, "toolName")), ident)
+        self._calls.open(out, 0, place, string(member(doc, "toolName")), ident, end)
         return place
 
     def _whole(self, doc: object, arguments: object, end: int, out: Collector) -> None:
-        place = self._open(doc, out)
+        place = self._open(doc, end, out)
         call = self._calls.get(0, place)
         if call is not None and not call.used:
             self._calls.add_whole(out, 0, place, arguments, end)
