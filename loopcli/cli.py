@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopcli import __version__
-from loopcli.commands import options
+from loopcli.commands.completing import file_names
+from loopcli.commands.environment import PREFIX, name_variable
 from loopcli.commands.filter import EPILOG, filter_options, run_filter
 from loopcli.errors import ConfigError
 from loopcli.output.console import Console
@@ -18,9 +19,14 @@ from loopcli.status import RunStatus, Status
 from loopcli.system.stdio import SIGINT, SIGPIPE, die_by
 from loopcli.wording import kebab, near
 
-_HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": options.ENVIRONMENT_PREFIX}
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": PREFIX}
 # Imported only when called: the filter's start-up must not pay for these.
-_LAZY = ("analyze", "config", "journal", "rules", "run")
+_LAZY = ("analyze", "completion", "config", "help", "journal", "rules", "run")
+# The files that the filter is to read, in the context of the group.
+_FILES = "loopcheck.files"
 
 
 class Commands(click.Group):
@@ -40,36 +46,54 @@ class Commands(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the filter's options, unless another command is called.
+        """Parse the filter's options and files, unless another command is called.
 
         The filter's environment variables, valid or not, must not stop a command
         that has no such option.
         """
-        first = next((word for word in args if word != "--"), "-")
+        word = self._first_word(ctx, args)
+        if word is not None and word not in _LAZY:
+            if not ctx.resilient_parsing:
+                self._refuse_mistyped(ctx, word)
+            ctx.allow_interspersed_args = True  # options may stand behind a file
+            ctx.meta[_FILES] = click.Command.parse_args(self, ctx, args)
+            ctx.args = []
+            return []
         lenient = ctx.resilient_parsing
-        ctx.resilient_parsing = lenient or not first.startswith("-")
+        begins = next((each for each in args if each != "--"), "") == word
+        ctx.resilient_parsing = lenient or begins
         try:
             return super().parse_args(ctx, args)
         finally:
             ctx.resilient_parsing = lenient
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that ``args`` begins with, or fail with advice.
+    def _first_word(self, ctx: click.Context, args: list[str]) -> str | None:
+        """Return the first word that is neither an option nor the value of one."""
+        if all(word.startswith("-") and word != "-" for word in args):
+            return None  # most runs: an option and its value need no second parser
+        _, words, _ = self.make_parser(ctx).parse_args(list(args))
+        return words[0] if words else None
 
-        The name of a file instead of a command is a likely mistake, and so is a typing error.
-        """
-        if self.get_command(ctx, args[0]) is None:
-            if os.path.exists(args[0]):
-                ctx.fail(f"`{args[0]}` is a file; the filter reads standard input: < {args[0]}")
-            if hint := near(args[0], self.list_commands(ctx)):
-                ctx.fail(f"no such command `{args[0]}`{hint}")
-        return super().resolve_command(ctx, args)
+    def _refuse_mistyped(self, ctx: click.Context, word: str) -> None:
+        """Fail if a word is no file and looks like a mistyped command rather than like one."""
+        if word == "-" or os.sep in word or os.path.lexists(word):
+            return
+        if hint := near(word, self.list_commands(ctx)):
+            ctx.fail(f"no such command `{word}`{hint}")
+        if "." not in word:
+            ctx.fail(f"no such command or file `{word}`")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands or options, and files for the filter."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        commands = [] if _FILES in ctx.meta else super().shell_complete(ctx, incomplete)
+        return [*commands, *file_names(incomplete)]
 
 
 @click.group(
     cls=Commands,
+    subcommand_metavar="[FILE...]",
     invoke_without_command=True,
     context_settings=_HELP,
     epilog=EPILOG,
@@ -89,19 +113,20 @@ def cli(ctx: click.Context, /, **params: Any) -> int | None:
 
     \b
     curl -sSN https://… | loopcheck           copy a stream, and cut a loop
-    loopcheck --dry-run < saved.sse           judge a recording, cut nothing
+    loopcheck --dry-run saved.sse             judge a recording, cut nothing
 
-    Standard input is copied to standard output, byte for byte, while the rules
-    watch what the model writes. When a rule fires, the copy stops at once, and
-    the exit status is 3.
+    Standard input, or each FILE in turn, is copied to standard output, byte
+    for byte, while the rules watch what the model writes. When a rule fires, the
+    copy stops at once, and the exit status is 3.
     """
     if ctx.invoked_subcommand is not None:
         _refuse_flags_before(ctx)
         return None
-    if sys.stdin is not None and sys.stdin.isatty():
+    files = ctx.meta.get(_FILES, ())
+    if not files and sys.stdin is not None and sys.stdin.isatty():
         click.echo(ctx.get_usage() + "\nTry 'loopcheck --help'.", err=True)
         return Status.USAGE
-    return run_filter(ctx, params)
+    return run_filter(ctx, params, files)
 
 
 def _refuse_flags_before(ctx: click.Context) -> None:
@@ -115,6 +140,10 @@ def _refuse_flags_before(ctx: click.Context) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit status; never raises."""
+    if "_LOOPCHECK_COMPLETE" in os.environ:
+        from loopcli.commands import completion
+
+        completion.register()
     if argv is None:
         argv = sys.argv[1:]
     # Under `run` the small numbers belong to the command that it runs.
@@ -126,7 +155,7 @@ def main(argv: list[str] | None = None) -> int:
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.UsageError as error:
-        options.name_variable(error)
+        name_variable(error)
         return _fail(usage, error.format_message(), f"try '{_help(error)}'")
     except ConfigError as error:
         return _fail(usage, *error.defects)

@@ -73,6 +73,7 @@ IMPURE = {
     "cli",
     "commands.*",
     "filter.driver",
+    "filter.reply_writer",
     "output.*",
     "recordings.corpus",
     "recordings.labels",

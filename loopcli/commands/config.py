@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from loopcli.commands import options
+from loopcli.commands.completing import FILE
 from loopcli.commands.printing import printed_lines
 from loopcli.output.console import Console
 from loopcli.settings import file as settings_file
@@ -23,7 +24,7 @@ from loopcli.wording import escaped, kebab
     short_help="Show how a file is read for --config.",
 )
 @click.option("--agent", metavar="ID", help="Show only this profile, by its id or name.")
-@click.argument("file", callback=options.given)
+@click.argument("file", type=FILE, callback=options.given)
 def command(agent: str | None, file: str) -> int:
     """Show how FILE is read for --config, or everything that is wrong with it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -13,16 +13,20 @@ import click
 
 from loopcli import __version__
 from loopcli.commands import options
+from loopcli.commands.completing import FILE
 from loopcli.detector import Detector
-from loopcli.filter.driver import Filter, FilterSettings
+from loopcli.filter import driver
+from loopcli.filter.settings import FilterSettings
 from loopcli.output.base import Renderer
 from loopcli.output.console import Console
 from loopcli.output.text import TextRenderer
 from loopcli.rules import table
 from loopcli.sessions.live import reader
+from loopcli.status import Status, worst
+from loopcli.system.output import Output
 from loopcli.system.stdio import open_report
 from loopcli.watch import Watch
-from loopcli.wording import kebab
+from loopcli.wording import kebab, spelled
 
 if TYPE_CHECKING:
     from loopcli.output.jsonl import JsonLinesRenderer
@@ -72,12 +76,14 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--report",
         metavar="FILE",
+        type=FILE,
         callback=options.writable,
         help="Write a report to FILE as JSON Lines.",
     ),
     click.option(
         "--state",
         metavar="FILE",
+        type=FILE,
         callback=options.writable,
         help="Go on with the session that is remembered in FILE, and remember it there.",
     ),
@@ -107,26 +113,12 @@ def filter_options(function: F) -> F:
     return reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), function)
 
 
-def run_filter(ctx: click.Context, params: dict[str, Any]) -> int:
-    """Copy standard input to standard output, judged; return the exit status."""
+def run_filter(ctx: click.Context, params: dict[str, Any], paths: Sequence[str] = ()) -> int:
+    """Copy the files, or standard input, to standard output, judged; return the exit status."""
     params = _without_overruled(ctx, params)
-    _refuse_contradictions(params)
+    _refuse_contradictions(params, paths)
     arming = options.arming(ctx, params)
     armed = arming.rules(past_trip=params["dry_run"])
-    judge, refused = _resumed(arming, params["state"])
-    make_judge = (lambda: _judge(arming)) if judge is None else (lambda: judge)
-    watch = Watch(reader(params["input_"]), Detector(armed), make_judge)
-    settings = FilterSettings(
-        hold=params["hold"],
-        dry_run=params["dry_run"],
-        emit_text=params["emit"] == "text",
-        trip_event=params["trip_event"],
-        strict=params["strict"],
-        progress=params["progress"],
-        idle_timeout=params["idle_timeout"],
-        timeout=params["timeout"],
-        state_file=params["state"] or "",
-    )
     info = {
         "version": __version__,
         "input": params["input_"],
@@ -134,14 +126,51 @@ def run_filter(ctx: click.Context, params: dict[str, Any]) -> int:
         "rules": {name: arming.knobs(name) for name in table.RULES if name in arming.names},
         "armed": arming.line,
     }
+    warnings = (*arming.warnings, *options.idle(ctx, arming.judging))
+    output, statuses = Output(driver.STDOUT), []
     with contextlib.ExitStack() as stack:
         console = Console(sys.stderr, color=options.use_color(params["color"]))
-        renderers, report = _renderers(params, console, stack)
-        run = Filter(watch, settings, renderers)
         if _is_terminal(sys.stdout) and _is_terminal(sys.stderr):
-            console.ends_line = run.ends_line
-        warnings = (*arming.warnings, *refused, *options.idle(ctx, arming.judging))
-        return run.run(info, warnings, report)
+            console.ends_line = output.ends_line
+        renderers, report = _renderers(params, console, stack)
+        inputs = paths or ("-",)
+        for number, path in enumerate(inputs, start=1):
+            judge, refused = _resumed(arming, params["state"])
+            run = driver.Filter(
+                Watch(reader(params["input_"]), Detector(armed), _maker(arming, judge)),
+                _settings(params, several=len(inputs) > 1),
+                renderers,
+                output,
+                path="" if path == "-" else path,
+                last=number == len(inputs),
+            )
+            name = {"file": spelled(path)} if paths else {}
+            statuses.append(run.run({**info, **name}, (*warnings, *refused), report))
+            warnings = ()
+            if run.output_failed:
+                break
+    # A signal ends the process before its number could be a status here.
+    return worst(map(Status, statuses))
+
+
+def _settings(params: dict[str, Any], *, several: bool) -> FilterSettings:
+    return FilterSettings(
+        hold=params["hold"],
+        dry_run=params["dry_run"],
+        emit_text=params["emit"] == "text",
+        end_line=several or _is_terminal(sys.stdout),
+        trip_event=params["trip_event"],
+        strict=params["strict"],
+        progress=params["progress"],
+        idle_timeout=params["idle_timeout"],
+        timeout=params["timeout"],
+        state_file=params["state"] or "",
+    )
+
+
+def _maker(arming: Settings, judge: SessionJudge | None) -> Callable[[], SessionJudge | None]:
+    """Return what makes the judge of a session, which may have been resumed already."""
+    return (lambda: _judge(arming)) if judge is None else (lambda: judge)
 
 
 def _judge(arming: Settings) -> SessionJudge | None:
@@ -182,13 +211,23 @@ def _without_overruled(ctx: click.Context, params: dict[str, Any]) -> dict[str, 
     }
 
 
-def _refuse_contradictions(params: dict[str, Any]) -> None:
+def _refuse_contradictions(params: dict[str, Any], paths: Sequence[str]) -> None:
     for pair in _EXCLUSIVE:
         if all(params[name] for name in pair):
             one, other = (f"--{kebab(name)}" for name in pair)
             raise click.UsageError(f"{one} and {other} exclude each other")
     if params["trip_event"] and params["emit"] == "text":
         raise click.UsageError("--trip-event and --emit text exclude each other")
+    for name in ("report", "state"):
+        if any(_same_file(path, params[name]) for path in paths if params[name]):
+            raise click.UsageError(
+                f"--{name} would overwrite `{params[name]}`, which is to be read"
+            )
+
+
+def _same_file(path: str, other: str) -> bool:
+    """Return whether both name one regular file."""
+    return os.path.isfile(path) and os.path.exists(other) and os.path.samefile(path, other)
 
 
 def _renderers(

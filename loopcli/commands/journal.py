@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from loopcli.commands import options
+from loopcli.commands.completing import FILE
 from loopcli.commands.printing import printed_lines
 from loopcli.lenient_json import dump_line
 from loopcli.output.console import Console
@@ -39,7 +40,7 @@ from loopcli.wording import escaped, kebab
     is_flag=True,
     help="Print the sums as JSON Lines.",
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE)
 @click.pass_context
 def command(
     ctx: click.Context, field: str | None, by: str | None, json_: bool, files: tuple[str, ...]

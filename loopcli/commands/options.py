@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from loopcli.commands import environment
+from loopcli.commands.completing import FILE, listed
 from loopcli.errors import ConfigError
 from loopcli.events import Channel
 from loopcli.rules import table
@@ -35,7 +37,7 @@ from loopcli.settings.arming import (
 )
 from loopcli.settings.sessions import SessionSettings
 
-ENVIRONMENT_PREFIX = "LOOPCHECK"
+ENVIRONMENT_PREFIX = environment.PREFIX
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -117,7 +119,7 @@ def rule_options(function: F, presets: Iterable[str] = REPLY_PRESETS, more: str 
         "--rules",
         metavar="NAME[,NAME]",
         help=f"The rules to arm.  [default: {','.join(DEFAULT_RULES)}{more}]",
-        shell_complete=_completed(table.RULES),
+        shell_complete=listed(table.RULES),
     )
     preset = click.option(
         "--preset",
@@ -129,11 +131,12 @@ def rule_options(function: F, presets: Iterable[str] = REPLY_PRESETS, more: str 
         metavar="CHANNEL[,CHANNEL]",
         help="The channels to judge: content, reasoning, tool-args, or all.  "
         f"[default: {_watched()}]",
-        shell_complete=_completed([*Channel, "all"]),
+        shell_complete=listed([*Channel, "all"]),
     )
     config = click.option(
         "--config",
         metavar="FILE",
+        type=FILE,
         callback=given,
         help="Arm what FILE says: the loopDetection block of an agent profile (JSON), "
         "or settings (TOML).",
@@ -209,18 +212,6 @@ def _watched() -> str:
     return "; ".join(parts)
 
 
-def _completed(
-    names: Iterable[str],
-) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return what a shell offers for the last name of a list that is being written."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-        done, comma, begun = incomplete.rpartition(",")
-        return [f"{done}{comma}{name}" for name in names if name.startswith(begun)]
-
-    return complete
-
-
 def arming(ctx: click.Context, params: Mapping[str, Any]) -> Settings:
     """Return what a command line arms. Raises ``ConfigError`` with all defects of its knobs."""
     written = {}
@@ -232,7 +223,9 @@ def arming(ctx: click.Context, params: Mapping[str, Any]) -> Settings:
             written[knob.name] = spelled, params[knob.name]
     base = _base(params["config"], params["agent"])
     chosen = {key: params[key] for key in ("rules", "preset", "watch")}
-    return resolve(base, written, **chosen, sessions=session_settings(params))
+    settings = resolve(base, written, **chosen, sessions=session_settings(params))
+    unknown = environment.unknown_variables(ctx)
+    return settings._replace(warnings=(*settings.warnings, *unknown))
 
 
 def idle(
@@ -266,16 +259,6 @@ def _base(path: str | None, agent: str | None) -> FileSettings:
     if agent is not None:
         raise ConfigError("--agent picks a profile of --config, and there is none")
     return FileSettings()
-
-
-def name_variable(error: click.UsageError) -> None:
-    """Have an error about a value from the environment name the variable, not the flag."""
-    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
-        return
-    name = error.param.name or ""
-    if error.ctx.get_parameter_source(name) is ParameterSource.ENVIRONMENT:
-        own = error.param.envvar
-        error.param_hint = own if isinstance(own, str) else f"{ENVIRONMENT_PREFIX}_{name.upper()}"
 
 
 def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:

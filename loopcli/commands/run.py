@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from loopcli.commands import options
+from loopcli.commands.completing import FILE
 from loopcli.detector import Detector
 from loopcli.output.console import Console
 from loopcli.run.attempt import AttemptRunner, AttemptSettings
@@ -79,6 +80,7 @@ Exit status: the command's own, or
 @click.option(
     "--journal",
     metavar="FILE",
+    type=FILE,
     callback=options.writable,
     help="Append a record of the turn to FILE.",
 )
@@ -110,7 +112,7 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     """Run COMMAND, which prints a model's reply; run it again if the reply loops.
 
     \b
-    loopcheck run -- curl -siN --fail-with-body https://… -d @request.json
+    loopcheck run -- curl -sSiN --fail-with-body https://… -d @request.json
     loopcheck run --journal turns.jsonl --session s1 -- llm 'Write a game'
 
     The reply is judged while it arrives. An attempt that loops, stalls, is cut,

@@ -1,19 +1,20 @@
-"""The filter: copies standard input to standard output and judges it on the way."""
+"""The filter: copies one input to standard output and judges it on the way."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from loopcli.events import BrokenRecord, Channel, Event, Note, Problem, Text, UpstreamError
+from loopcli.events import BrokenRecord, Event, Note, Problem, Text, UpstreamError
+from loopcli.filter.reply_writer import ReplyWriter
 from loopcli.filter.reporter import Reporter
-from loopcli.lenient_json import dump_line
+from loopcli.filter.settings import FilterSettings
 from loopcli.output.base import Renderer, Summary
 from loopcli.status import Status, from_signal, worst
 from loopcli.system.limits import Limits, TimeLimitError
 from loopcli.system.output import Output, OutputError, ReaderGoneError, StalledError, Waiter
-from loopcli.system.stdio import SIGINT, SIGPIPE, Source, die_by
+from loopcli.system.stdio import SIGINT, SIGPIPE, Source, die_by, open_input
 from loopcli.verdicts import LENGTH, Verdict
 from loopcli.watch import End, PlacedVerdict, SessionReport, Watch
 
@@ -24,43 +25,38 @@ if TYPE_CHECKING:
 STDIN, STDOUT = 0, 1
 
 
-class FilterSettings(NamedTuple):
-    """The filter's flags, apart from the rules. Times are in seconds; 0 means no limit."""
-
-    hold: bool = False
-    dry_run: bool = False
-    emit_text: bool = False
-    trip_event: bool = False
-    strict: bool = False
-    progress: bool = False
-    idle_timeout: float = 0
-    timeout: float = 0
-    state_file: str = ""
-
-
 class Filter:
     """One run of the filter. ``run`` returns the exit status."""
 
-    def __init__(self, watch: Watch, settings: FilterSettings, renderers: Sequence[Renderer]):
+    def __init__(
+        self,
+        watch: Watch,
+        settings: FilterSettings,
+        renderers: Sequence[Renderer],
+        output: Output,
+        *,
+        path: str = "",
+        last: bool = True,
+    ) -> None:
+        """Without a ``path``, standard input is read; the ``last`` input closes ``output``."""
         self._watch = watch
         self._settings = settings
+        self._path = path
+        self._last = last
         self._reporter = Reporter(renderers)
         self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
         wait = Waiter(self._limits) if settings.idle_timeout or settings.timeout else None
-        self._output = Output(STDOUT, hold=settings.hold, wait=wait, warn=self._reporter.warning)
+        output.begin(hold=settings.hold, wait=wait, warn=self._reporter.warning)
+        self._output = output
+        self._writer = ReplyWriter(output, settings, self._reporter.warning)
         self._statuses = [Status.CLEAN]
         self._read = 0
         self._judging = True
         self._verdict: Verdict | None = None
         self._end: End | None = None
         self._unsaved = False  # rounds have been judged since the state was saved
-        self._ended_line_at = 0  # bytes written when a message last began a new line
-
-    def ends_line(self) -> bool:
-        """Return whether the reply's last line is unfinished; the caller is to end it."""
-        unfinished = self._output.in_line and self._output.written != self._ended_line_at
-        self._ended_line_at = self._output.written
-        return unfinished
+        # Set once standard output takes nothing more: no other input can be printed.
+        self.output_failed = False
 
     def run(
         self, info: dict[str, Any], warnings: Sequence[str], report: JsonLinesRenderer | None
@@ -68,7 +64,7 @@ class Filter:
         """Copy and judge until the input ends, a rule trips, or a time limit passes."""
         self._reporter.add(lambda renderer: renderer.begin(info))
         for warning in warnings:
-            self._reporter.warning(warning)
+            self._reporter.warning(warning, of_input=False)
         self._reporter.flush()
         signalled = 0
         try:
@@ -78,7 +74,7 @@ class Filter:
             if not self._watch.state.done:
                 self._timed_out(limit)
         except StalledError as stall:
-            self._timed_out(stall)
+            self._stalled(stall)
         except ReaderGoneError:
             self._end, signalled = End.INTERRUPTED, SIGPIPE
         except KeyboardInterrupt:
@@ -95,7 +91,8 @@ class Filter:
         self._reporter.flush()
         if signalled:
             return die_by(signalled)
-        if report is not None and report.error is not None:
+        ends = self._last or self.output_failed
+        if ends and report is not None and report.error is not None:
             message = f"the report is incomplete: {report.error.strerror}"
             self._problem(Status.TROUBLE, message, kind="io")
             self._reporter.flush()
@@ -103,16 +100,22 @@ class Filter:
         return summary.status
 
     def _copy(self) -> None:
-        for data in Source(STDIN, STDOUT, self._limits):
+        fd = open_input(self._path, self._output.fd) if self._path else STDIN
+        try:
+            self._copy_from(fd)
+        finally:
+            if self._path:
+                os.close(fd)
+
+    def _copy_from(self, fd: int) -> None:
+        for data in Source(fd, self._output.fd, self._limits):
             begins, progress = self._read, self._watch.progress
             self._read += len(data)
             cut = self._judge(self._watch.feed, data)
             self._save()
             if self._watch.progress != progress:
                 self._limits.touch()
-            if not self._settings.emit_text:
-                keep = len(data) if cut is None else max(0, cut - begins)
-                self._output.write(data[:keep])
+            self._writer.raw(data, None if cut is None else cut - begins)
             self._tick()
             if self._verdict is not None:
                 break
@@ -121,7 +124,7 @@ class Filter:
             self._judge(lambda _: self._watch.close(), b"")
             self._save()
         if self._verdict is not None:
-            self._trip_event(self._verdict)
+            self._writer.trip_event(self._verdict, self._watch.state)
         else:
             self._check_end()
 
@@ -154,10 +157,12 @@ class Filter:
                 self._reporter.verdict(placed, self._read)
             if not self._settings.dry_run and placed.cut is not None:
                 self._verdict = placed.verdict
-                self._emit(event, placed.verdict.offset)
+                if isinstance(event, Text):
+                    self._writer.text(event, placed.verdict.offset)
                 return placed.cut
-        self._emit(event, None)
         match event:
+            case Text():
+                self._writer.text(event, None)
             case Problem(message, line):
                 self._problem(Status.MALFORMED, message, line=line)
             case UpstreamError(message, line, _, code):
@@ -189,30 +194,6 @@ class Filter:
             message = f"the state is not saved: {error.strerror or error}"
             self._problem(Status.TROUBLE, message, kind="io")
 
-    def _emit(self, event: Event | SessionReport, size: int | None) -> None:
-        """With ``--emit text``, write the text of the first choice, of the main agent."""
-        if not self._settings.emit_text or not isinstance(event, Text):
-            return
-        lane = event.lane
-        if lane.channel is Channel.CONTENT and lane.choice == 0 and not lane.agent:
-            self._output.write(event.text[:size].encode("utf-8", "replace"))
-
-    def _trip_event(self, verdict: Verdict) -> None:
-        if not self._settings.trip_event:
-            return
-        if self._watch.state.framing != "sse":
-            self._reporter.warning("--trip-event has no effect: the stream is not SSE")
-            return
-        error = {
-            "message": f"loopcheck stopped the model's reply: {verdict.message}",
-            "type": "model_response_loop",
-            "param": None,
-            "code": "model_response_loop",
-        }
-        gap = b"" if self._output.at_blank_line else b"\n\n"
-        self._output.write(gap + b"data: " + dump_line({"error": error}))
-        self._output.write(b"\n\ndata: [DONE]\n\n")
-
     def _check_end(self) -> None:
         state = self._watch.state
         if not self._judging:
@@ -236,18 +217,17 @@ class Filter:
     def _finish_output(self) -> int:
         """Print or discard what is held, and close; return the signal to die by, or 0."""
         try:
-            if self._settings.dry_run or worst(self._statuses) is Status.CLEAN:
-                self._output.release()
-            if self._settings.emit_text and os.isatty(STDOUT) and self.ends_line():
-                self._output.write(b"\n")  # the prompt is to begin a line
+            clean = self._settings.dry_run or worst(self._statuses) is Status.CLEAN
+            self._writer.finish(release=clean)
             self._reporter.flush()  # who waits for the end of our output reads this first
-            self._output.close()
+            if self._last or self.output_failed:
+                self._output.close()
         except ReaderGoneError:
             return SIGPIPE
         except KeyboardInterrupt:
             return SIGINT
         except StalledError as stall:
-            self._timed_out(stall)
+            self._stalled(stall)
         except OutputError as error:
             self._output_failed(error)
         except OSError as error:
@@ -258,7 +238,12 @@ class Filter:
     def _timed_out(self, limit: Exception) -> None:
         self._stop(End.TIMED_OUT, Status.TIME_LIMIT, str(limit), kind="time-limit")
 
+    def _stalled(self, stall: StalledError) -> None:
+        self.output_failed = True
+        self._timed_out(stall)
+
     def _output_failed(self, error: OutputError) -> None:
+        self.output_failed = True
         self._stop(End.INTERRUPTED, Status.TROUBLE, str(error), kind="output")
 
     def _summary(self, signalled: int) -> Summary:
@@ -273,7 +258,7 @@ class Filter:
             words=words,
             chars=chars,
             bytes_in=self._read,
-            bytes_out=self._output.written,
+            bytes_out=self._writer.written,
             peaks=peaks,
             state=self._watch.state,
         )

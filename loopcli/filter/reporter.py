@@ -47,9 +47,9 @@ class Reporter:
         """Keep an error, with its line if it has one."""
         self.add(lambda renderer: renderer.problem(message, line=line, kind=kind))
 
-    def warning(self, message: str) -> None:
+    def warning(self, message: str, *, of_input: bool = True) -> None:
         """Keep a warning."""
-        self.add(lambda renderer: renderer.warning(message))
+        self.add(lambda renderer: renderer.warning(message, of_input=of_input))
 
     def flush(self) -> None:
         """Report what has been kept."""

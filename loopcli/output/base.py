@@ -44,8 +44,8 @@ class Renderer(Protocol):
         bug. ``line`` is the line of the stream, if it has one.
         """
 
-    def warning(self, message: str) -> None:
-        """Something is odd, and changes nothing."""
+    def warning(self, message: str, *, of_input: bool = True) -> None:
+        """Something is odd in the input, or else in the settings, and changes nothing."""
 
     def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
         """A read has been judged."""

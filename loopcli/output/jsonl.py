@@ -64,7 +64,7 @@ class JsonLinesRenderer:
         """Write a problem."""
         self._write({"type": "problem", "kind": kind, "message": clean(message), "line": line})
 
-    def warning(self, message: str) -> None:
+    def warning(self, message: str, *, of_input: bool = True) -> None:
         """Write a warning."""
         self.problem(message, kind="warning")
 

@@ -22,21 +22,23 @@ class ProgressRenderer:
     """Draws the gauge that is nearest to its ceiling. The line is erased at the end."""
 
     def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.begin({})
+
+    def begin(self, info: dict[str, Any]) -> None:
+        """Go on with another input; draw nothing yet."""
         # Slow to import, and most filters draw nothing.
         from tqdm import tqdm
 
         self._drawn = 0.0
         self._bar: tqdm[Any] = tqdm(
             total=0,
-            file=stream,
+            file=self._stream,
             leave=False,
             bar_format="{desc} |{bar}| {percentage:.0f}%",
             # Some terminals report no columns.
-            ncols=os.get_terminal_size(stream.fileno()).columns or 80,
+            ncols=os.get_terminal_size(self._stream.fileno()).columns or 80,
         )
-
-    def begin(self, info: dict[str, Any]) -> None:
-        """Draw nothing yet."""
 
     def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """Make room for the message."""
@@ -50,7 +52,7 @@ class ProgressRenderer:
         """Make room for the message."""
         self._bar.clear()
 
-    def warning(self, message: str) -> None:
+    def warning(self, message: str, *, of_input: bool = True) -> None:
         """Make room for the message."""
         self._bar.clear()
 

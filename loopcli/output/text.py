@@ -32,19 +32,26 @@ class TextRenderer:
     ) -> None:
         """``dry_run`` says that nothing is stopped, ``advice`` asks for the knob to raise."""
         self._console = console
+        self._source = _STDIN
+        # A verdict leaves out the name of standard input: it is the input of most runs.
+        self._file = ""
         self._verbose = verbose
         self._dry_run = dry_run
         self._advice = advice
         self._document = False
+        self._armed_named = False
 
     def begin(self, info: dict[str, Any]) -> None:
-        """Name the armed rules, if ``verbose``.
+        """Note the file that is read; name the armed rules, if ``verbose`` and not yet done.
 
         Where the saturation rule judges alone, its document's own sentences are asked for.
         """
         self._document = list(info["rules"]) == ["saturation"]
-        if self._verbose and info["armed"]:
+        self._file = info.get("file", "")
+        self._source = self._file or _STDIN
+        if self._verbose and info["armed"] and not self._armed_named:
             self._console.line(info["armed"])
+            self._armed_named = True
 
     def verdict(self, ruling: PlacedVerdict, bytes_in: int) -> None:
         """Report what tripped, what repeated, and where the repetition began."""
@@ -57,13 +64,13 @@ class TextRenderer:
             where = f"choice {lane.choice}: {where}"
         if not self._document:
             line = trip_line(verdict, dry_run=self._dry_run, advice=self._advice)
-            self._console.line(where + line, color=RED)
+            self._console.line(where + line, source=self._file, color=RED)
             return
         line = where + verdict.message
         if verdict.repeated:
             words = " ".join(map(shown, verdict.repeated))
             line += f"; repeating {words} since character {verdict.onset_char}"
-        self._console.line(line, source=_STDIN, color=RED)
+        self._console.line(line, source=self._source, color=RED)
 
     def session(self, output: SessionOutput, bytes_in: int) -> None:
         """Report the verdicts of a round; one that only takes note is for ``verbose``."""
@@ -73,17 +80,17 @@ class TextRenderer:
             agent = f"agent {shown(verdict.reading.agent)}: " if verdict.reading.agent else ""
             color = RED if verdict.effective is Action.STOP else YELLOW
             line = f"{agent}round {verdict.round}: {verdict.effective}: {verdict.message}"
-            self._console.line(line, source=_STDIN, color=color)
+            self._console.line(line, source=self._source, color=color)
 
     def problem(self, message: str, *, line: int | None = None, kind: str = "malformed") -> None:
         """Report an error, and its line if it has one."""
         position = f"line {line}: " if line else ""
-        source = _STDOUT if kind == "output" else _STDIN
+        source = _STDOUT if kind == "output" else self._source
         self._console.line(position + message, source=source, color=RED)
 
-    def warning(self, message: str) -> None:
+    def warning(self, message: str, *, of_input: bool = True) -> None:
         """Report a warning."""
-        self._console.warning(message, source=_STDIN)
+        self._console.warning(message, source=self._source if of_input else "")
 
     def tick(self, words: int, chars: int, gauges: dict[str, Gauge]) -> None:
         """Print nothing: a line for each read would be noise."""
@@ -96,4 +103,4 @@ class TextRenderer:
                 for name, peak in summary.peaks.items()
             )
             totals = f"{summary.end}: {summary.words} words, {summary.chars} characters"
-            self._console.line(totals + (f", {peaks}" if peaks else ""), source=_STDIN)
+            self._console.line(totals + (f", {peaks}" if peaks else ""), source=self._source)

@@ -173,7 +173,7 @@ class Output:
         self,
         fd: int,
         *,
-        hold: bool,
+        hold: bool = False,
         wait: Callable[[int], None] | None = None,
         warn: Callable[[str], None] | None = None,
     ) -> None:
@@ -184,6 +184,20 @@ class Output:
         self._warn = warn
         self._last = b""
         self.written = 0
+        self._ended_line_at = 0  # bytes written when a line was last ended by another writer
+
+    @property
+    def fd(self) -> int:
+        """The descriptor that is written to."""
+        return self._fd
+
+    def begin(
+        self, *, hold: bool, wait: Callable[[int], None] | None, warn: Callable[[str], None]
+    ) -> None:
+        """Go on with another input, under settings of its own."""
+        self.drop()
+        self._held = Spool() if hold else None
+        self._wait, self._warn = wait, warn
 
     @property
     def holding(self) -> bool:
@@ -227,10 +241,11 @@ class Output:
         """Whether an SSE event may begin here."""
         return not self.written or self._last.endswith(_BLANK_LINES)
 
-    @property
-    def in_line(self) -> bool:
-        """Whether what was written last ends within a line."""
-        return bool(self._last) and not self._last.endswith(b"\n")
+    def ends_line(self) -> bool:
+        """Return whether the last line is unfinished; the caller is to end it."""
+        unfinished = self.written != self._ended_line_at and not self._last.endswith(b"\n")
+        self._ended_line_at = self.written
+        return unfinished
 
     def release(self, wait: Callable[[int], None] | None = None) -> None:
         """Write what is held; ``wait`` replaces the one that is set."""

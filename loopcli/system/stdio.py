@@ -85,6 +85,23 @@ def descriptor(path: str) -> int | None:
     return int(match[1]) if match[1] else 1 if match[2] else 2
 
 
+def open_input(path: str, output: int) -> int:
+    """Open a file for reading and return its descriptor. Raises ``OSError``.
+
+    A file that ``output`` appends to would never end, so it is refused, as cat(1) does.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        ours = os.fstat(fd)
+        same = stat.S_ISREG(ours.st_mode) and os.path.samestat(ours, os.fstat(output))
+    except OSError:
+        same = False  # a closed output is reported when it is written
+    if same:
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is standard output", path)
+    return fd
+
+
 def refuse_standard(path: str) -> None:
     """Raise ``OSError`` if ``path`` is the file behind standard input or output."""
     for fd, name in ((0, "input"), (1, "output")):

@@ -341,7 +341,7 @@ def test_the_test_command_runs_these_tests() -> None:
     assert ci_command("test").endswith(".venv/bin/python -m pytest -q -n auto")
 
 
-# The pages and the completion
+# The pages
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is missing")
@@ -383,31 +383,3 @@ def test_the_page_for_contributors_names_what_is_there(path: str) -> None:
 
 def test_the_version(sandbox: Path) -> None:
     assert run("loopcheck --version", sandbox) == f"loopcheck {__version__}\n"
-
-
-@pytest.mark.parametrize(
-    ("shell", "mark"), [("bash", "complete -o"), ("zsh", "#compdef"), ("fish", "complete --no")]
-)
-def test_completion(shell: str, mark: str, sandbox: Path) -> None:
-    script = run(f"_LOOPCHECK_COMPLETE={shell}_source loopcheck", sandbox)
-    assert mark in script
-    assert f"_LOOPCHECK_COMPLETE={shell}_source loopcheck" in MAN["loopcheck.1"]
-    if shell == "bash":
-        completed = run(
-            'COMP_WORDS="loopcheck --min-s" COMP_CWORD=1 '
-            "_LOOPCHECK_COMPLETE=bash_complete loopcheck",
-            sandbox,
-        )
-        assert completed.split() == ["plain,--min-saturated-run"]
-        completed = run(
-            'COMP_WORDS="loopcheck analyze --max-r" COMP_CWORD=2 '
-            "_LOOPCHECK_COMPLETE=bash_complete loopcheck",
-            sandbox,
-        )
-        assert completed.split() == ["plain,--max-response-chars"]
-        completed = run(
-            'COMP_WORDS="loopcheck " COMP_CWORD=1 _LOOPCHECK_COMPLETE=bash_complete loopcheck',
-            sandbox,
-        )
-        commands = ["analyze", "config", "journal", "rules", "run"]
-        assert completed.split() == [f"plain,{name}" for name in commands]

@@ -162,7 +162,7 @@ STATUSES = {
     "1 report on a full disk": Exit(1, "--report /dev/full", CLEAN, "report"),
     "2 unknown option": Exit(2, "--nope", CLEAN, "--nope"),
     "2 unknown word": Exit(2, "nope", CLEAN, "nope"),
-    "2 a file name": Exit(2, "saved.sse", CLEAN, "saved.sse"),
+    "1 no such file": Exit(1, "saved.sse", CLEAN, "saved.sse: cannot read: No such file"),
     "2 option before a subcommand": Exit(2, "--quiet rules", CLEAN, "--quiet"),
     "2 refused knob": Exit(2, "--window-words 0", CLEAN, "--window-words"),
     "2 unknown rule": Exit(2, "--rules nope", CLEAN, "nope"),

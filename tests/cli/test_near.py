@@ -43,3 +43,46 @@ def test_a_mistyped_setting(tmp_path: Path) -> None:
     done = loopcheck("--config", path)
     assert done.returncode == 2
     assert "; did you mean `period-letters`?" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["-"], ["analyze", "-"], ["run", "true"]], ids=" ".join)
+def test_a_mistyped_variable(command: list[str]) -> None:
+    done = loopcheck(
+        *command,
+        stdin="a note",
+        LOOPCHECK_WINDOW_WORD="9",
+        LOOPCHECK_RETRIES="1",  # of another command
+    )
+    lines = [line for line in done.stderr.splitlines() if "LOOPCHECK" in line]
+    assert lines == [
+        "loopcheck: warning: LOOPCHECK_WINDOW_WORD sets no option; it is ignored; "
+        "did you mean `LOOPCHECK_WINDOW_WORDS`?"
+    ]
+
+
+def test_a_variable_that_resembles_none() -> None:
+    done = loopcheck(stdin="a note", LOOPCHECK_QQQQ="9")
+    assert done.returncode == 0
+    assert done.stderr == "loopcheck: warning: LOOPCHECK_QQQQ sets no option; it is ignored\n"
+    assert loopcheck("-q", stdin="a note", LOOPCHECK_QQQQ="9").stderr == ""
+
+
+def test_a_variable_for_what_the_environment_cannot_set() -> None:
+    assert loopcheck(stdin="a note", LOOPCHECK_VERSION="9", LOOPCHECK_HELP="1").stderr == ""
+
+
+@pytest.mark.parametrize("name", ["analyze", "journal", "run"])
+def test_help_is_that_of_the_command(name: str) -> None:
+    assert loopcheck("help", name).stdout == loopcheck(name, "--help").stdout
+
+
+def test_help_of_loopcheck() -> None:
+    assert loopcheck("help").stdout == loopcheck("--help").stdout
+
+
+def test_help_of_a_mistyped_command() -> None:
+    done = loopcheck("help", "jurnal")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == (
+        "loopcheck: no such command `jurnal`; did you mean `journal`?"
+    )

@@ -23,7 +23,8 @@ from loopcli.analyze.session_replay import Repeat, Rung, SessionFacts
 from loopcli.detector import Detector
 from loopcli.events import Event, EventMarks, Marks
 from loopcli.filter import driver
-from loopcli.filter.driver import Filter, FilterSettings
+from loopcli.filter.driver import Filter
+from loopcli.filter.settings import FilterSettings
 from loopcli.lenient_json import dump_line
 from loopcli.output import escape
 from loopcli.output.console import Console
@@ -33,6 +34,7 @@ from loopcli.output.junit import junit
 from loopcli.output.report import Report
 from loopcli.output.text import TextRenderer
 from loopcli.session_verdicts import JudgedRound, SessionConfig, SessionTotals
+from loopcli.system.output import Output
 from loopcli.verdicts import Label, Region, Verdict
 from loopcli.watch import PlacedVerdict, Watch
 
@@ -172,14 +174,14 @@ def judged(given: list[Event], tmp_path: Path) -> tuple[str, bytes]:
         source.seek(0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver, "STDIN", source.fileno())
-            patch.setattr(driver, "STDOUT", os.dup(sink.fileno()))
+            output = Output(os.dup(sink.fileno()))
             renderers = [
                 TextRenderer(Console(people), verbose=True),
                 JsonLinesRenderer(report),
             ]
             watch = Watch(Once(given), Detector([]))  # type: ignore[arg-type]
             info = {"version": "0", "input": "chat", "watch": [], "rules": {}, "armed": ""}
-            Filter(watch, FilterSettings(), renderers).run(info, [], None)
+            Filter(watch, FilterSettings(), renderers, output).run(info, [], None)
     return people.getvalue(), report.getvalue()
 
 

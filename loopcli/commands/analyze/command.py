@@ -9,8 +9,10 @@ from typing import Any
 import click
 
 from loopcli.commands import options
+from loopcli.commands.completing import FILE, assigned
 from loopcli.errors import ConfigError
-from loopcli.output.formats import table
+from loopcli.output.formats import table as formats
+from loopcli.rules import table
 from loopcli.settings.arming import Settings
 from loopcli.wording import kebab
 
@@ -34,10 +36,11 @@ _EXCLUDED = {
     context_settings=_HELP,
     short_help="Replay recorded replies, and try other knobs.",
 )
-@click.argument("paths", metavar="PATH...", nargs=-1)
+@click.argument("paths", metavar="PATH...", nargs=-1, type=FILE)
 @click.option(
     "--files0-from",
     metavar="FILE",
+    type=FILE,
     callback=options.given,
     help="Read more paths from FILE, each ended by a NUL.",
 )
@@ -52,6 +55,7 @@ _EXCLUDED = {
     "labels_",
     envvar="LOOPCHECK_LABELS",
     metavar="FILE",
+    type=FILE,
     callback=options.given,
     help="Read labels from FILE: CSV or JSON Lines with id, label, onset.",
 )
@@ -61,7 +65,7 @@ _EXCLUDED = {
     "--format",
     "format_",
     envvar="LOOPCHECK_FORMAT",
-    type=click.Choice(table.NAMES),
+    type=click.Choice(formats.NAMES),
     default="table",
     help="How to print the result.  [default: table]",
 )
@@ -80,6 +84,7 @@ _EXCLUDED = {
     "--sweep",
     metavar="KNOB=VALUES",
     multiple=True,
+    shell_complete=assigned(kebab(knob.name) for _, knob in table.knobs()),
     help="Try values of a knob: 1,2,3 or from:to:step. Repeat for more knobs of the same rule.",
 )
 @click.option("--suggest", is_flag=True, help="Suggest knobs, from the labels.")
@@ -100,6 +105,7 @@ _EXCLUDED = {
 @click.option(
     "--baseline",
     metavar="FILE",
+    type=FILE,
     callback=options.writable,
     help="Fail if a peak is higher than in FILE, or a verdict differs.",
 )
@@ -107,6 +113,7 @@ _EXCLUDED = {
 @click.option(
     "--junit",
     metavar="FILE",
+    type=FILE,
     callback=options.writable,
     help="Write the results of the gates as JUnit XML.",
 )
