@@ -38,6 +38,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _EXCLUSIVE = (
     ("trip_event", "hold"),
     ("trip_event", "dry_run"),
+    ("trim", "dry_run"),
     ("quiet", "verbose"),
     ("quiet", "json_"),
 )
@@ -60,6 +61,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(["raw", "text"]),
         default="raw",
         help="Print the bytes as they came, or the text of the first choice.  [default: raw]",
+    ),
+    click.option(
+        "--trim",
+        is_flag=True,
+        help="When a rule fires, print up to where the loop began; "
+        "with --hold or --emit text, whose text is then held.",
     ),
     click.option(
         "--trip-event",
@@ -159,6 +166,7 @@ def _settings(params: dict[str, Any], *, several: bool) -> FilterSettings:
         dry_run=params["dry_run"],
         emit_text=params["emit"] == "text",
         end_line=several or _is_terminal(sys.stdout),
+        trim=params["trim"],
         trip_event=params["trip_event"],
         strict=params["strict"],
         progress=params["progress"],
@@ -218,6 +226,8 @@ def _refuse_contradictions(params: dict[str, Any], paths: Sequence[str]) -> None
             raise click.UsageError(f"{one} and {other} exclude each other")
     if params["trip_event"] and params["emit"] == "text":
         raise click.UsageError("--trip-event and --emit text exclude each other")
+    if params["trim"] and not params["hold"] and params["emit"] != "text":
+        raise click.UsageError("--trim needs --hold or --emit text: what is printed stays printed")
     for name in ("report", "state"):
         if any(_same_file(path, params[name]) for path in paths if params[name]):
             raise click.UsageError(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from loopcli.events import BrokenRecord, Event, Note, Problem, Text, UpstreamError
+from loopcli.events import BrokenRecord, Event, Note, Problem, UpstreamError
 from loopcli.filter.reply_writer import ReplyWriter
 from loopcli.filter.reporter import Reporter
 from loopcli.filter.settings import FilterSettings
@@ -46,7 +46,8 @@ class Filter:
         self._reporter = Reporter(renderers)
         self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
         wait = Waiter(self._limits) if settings.idle_timeout or settings.timeout else None
-        output.begin(hold=settings.hold, wait=wait, warn=self._reporter.warning)
+        holding = settings.hold or settings.trim
+        output.begin(hold=holding, wait=wait, warn=self._reporter.warning)
         self._output = output
         self._writer = ReplyWriter(output, settings, self._reporter.warning)
         self._statuses = [Status.CLEAN]
@@ -157,12 +158,10 @@ class Filter:
                 self._reporter.verdict(placed, self._read)
             if not self._settings.dry_run and placed.cut is not None:
                 self._verdict = placed.verdict
-                if isinstance(event, Text):
-                    self._writer.text(event, placed.verdict.offset)
+                self._writer.event(event, placed.verdict.offset)
                 return placed.cut
+        self._writer.event(event, None)
         match event:
-            case Text():
-                self._writer.text(event, None)
             case Problem(message, line):
                 self._problem(Status.MALFORMED, message, line=line)
             case UpstreamError(message, line, _, code):
@@ -218,7 +217,7 @@ class Filter:
         """Print or discard what is held, and close; return the signal to die by, or 0."""
         try:
             clean = self._settings.dry_run or worst(self._statuses) is Status.CLEAN
-            self._writer.finish(release=clean)
+            self._writer.finish(self._verdict, clean=clean)
             self._reporter.flush()  # who waits for the end of our output reads this first
             if self._last or self.output_failed:
                 self._output.close()

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from loopcli.events import Channel, Text
+from loopcli.events import Channel, Event, Restart, Text
 from loopcli.filter.settings import FilterSettings
+from loopcli.filter.trimming import TrimPoints
 from loopcli.lenient_json import dump_line
+from loopcli.session_events import RoundEnd, RoundRestart
 from loopcli.system.output import Output
 from loopcli.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from loopcli.watch import StreamState
+    from loopcli.watch import SessionReport, StreamState
 
 
 class ReplyWriter:
@@ -28,6 +30,8 @@ class ReplyWriter:
         self._settings = settings
         self._warn = warn
         self._before = output.written
+        self._points = TrimPoints() if settings.trim else None
+        self._end = 0  # bytes of the text so far, or of the input up to the end of the last text
 
     @property
     def written(self) -> int:
@@ -39,13 +43,29 @@ class ReplyWriter:
         if not self._settings.emit_text:
             self._output.write(data if keep is None else data[: max(0, keep)])
 
-    def text(self, event: Text, size: int | None) -> None:
-        """With ``--emit text``, write the text of the first choice, of the main agent."""
+    def event(self, event: Event | SessionReport, size: int | None) -> None:
+        """Write the text of an event, up to ``size`` characters of it, if text is emitted."""
+        match event:
+            case Text():
+                self._text(event, size)
+            case Restart() if self._points is not None:
+                self._points.restart()
+            case RoundEnd(agent) | RoundRestart(agent) if self._points is not None:
+                self._points.restart(agent)
+
+    def _text(self, event: Text, size: int | None) -> None:
         lane = event.lane
-        if not self._settings.emit_text or lane.choice or lane.agent:
+        first = lane.channel is Channel.CONTENT and not (lane.choice or lane.agent)
+        if self._settings.emit_text and not first:
             return
-        if lane.channel is Channel.CONTENT:
-            self._output.write(event.text[:size].encode("utf-8", "replace"))
+        if self._points is not None:
+            self._points.add(event, self._end)
+        if self._settings.emit_text:
+            data = event.text[:size].encode("utf-8", "replace")
+            self._end += len(data)
+            self._output.write(data)
+        elif self._points is not None:
+            self._end = event.marks.byte_after(len(event.text))
 
     def trip_event(self, verdict: Verdict, state: StreamState) -> None:
         """With ``--trip-event``, end the stream of events with an error."""
@@ -64,10 +84,21 @@ class ReplyWriter:
         self._output.write(gap + b"data: " + dump_line({"error": error}))
         self._output.write(b"\n\ndata: [DONE]\n\n")
 
-    def finish(self, *, release: bool) -> None:
-        """Print what is held if ``release``, or discard it; end the text's last line."""
-        if release:
-            self._output.release()
+    def finish(self, verdict: Verdict | None, *, clean: bool) -> None:
+        """Print what is held of it as the settings ask; end the text's last line.
+
+        ``verdict`` is the one that ended the reply.
+        """
+        settings = self._settings
+        if clean or (settings.trim and (verdict is not None or not settings.hold)):
+            self._output.release(self._good(verdict))
         self._output.drop()
-        if self._settings.emit_text and self._settings.end_line and self._output.ends_line():
+        if settings.emit_text and settings.end_line and self._output.ends_line():
             self._output.write(b"\n")
+
+    def _good(self, verdict: Verdict | None) -> int | None:
+        """Return how many bytes of what is held are good; ``None`` stands for all."""
+        if self._points is None or verdict is None or verdict.onset_char is None:
+            return None
+        find = self._points.in_text if self._settings.emit_text else self._points.in_input
+        return find(verdict.lane, verdict.onset_char)

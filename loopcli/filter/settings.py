@@ -16,6 +16,7 @@ class FilterSettings(NamedTuple):
     dry_run: bool = False
     emit_text: bool = False
     end_line: bool = False
+    trim: bool = False
     trip_event: bool = False
     strict: bool = False
     progress: bool = False

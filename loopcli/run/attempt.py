@@ -119,7 +119,7 @@ class AttemptRunner:
     def release(self) -> None:
         """Print the held reply, for as long as an attempt may take."""
         limits = Limits(idle=self.settings.printing_idle, total=self.settings.timeout)
-        self.output.release(Waiter(limits, self._signals))
+        self.output.release(wait=Waiter(limits, self._signals))
 
     def _start(self) -> Child:
         kill_after = self.settings.kill_after

@@ -247,13 +247,17 @@ class Output:
         self._ended_line_at = self.written
         return unfinished
 
-    def release(self, wait: Callable[[int], None] | None = None) -> None:
-        """Write what is held; ``wait`` replaces the one that is set."""
+    def release(
+        self, size: int | None = None, *, wait: Callable[[int], None] | None = None
+    ) -> None:
+        """Write what is held, or its first bytes; ``wait`` replaces the one that is set."""
         self._wait = wait or self._wait
         held, self._held = self._held, None
         if held is not None:
+            left = held.size if size is None else size
             for data in held.read():
-                self.write(data)
+                self.write(data[:left])
+                left = max(0, left - len(data))
             held.close()
 
     def drop(self) -> None:

@@ -891,6 +891,12 @@ OPTIONS = {
         lambda off, on: (off.stdout, on.stdout) == (SSE_CLEAN, CLEAN),
         SSE_CLEAN,
     ),
+    "trim": Option(
+        ["--trim"],
+        lambda off, on: (off.stdout, on.stdout) == (b"", b"Well.\n"),
+        b"Well.\n" + b"round and round, " * 60,
+        ("--hold",),
+    ),
     "trip_event": Option(
         ["--trip-event"],
         lambda off, on: (
