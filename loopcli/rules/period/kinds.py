@@ -25,17 +25,20 @@ _BLANK_CODES = re.compile(
 )
 _CODE_MARKS = frozenset("\\&%")  # each begins with one of these
 # Everything with letters that still is a number or a constant. A pair of hex digits counts only
-# with a decimal digit in it (or as ff), for "be", "da" and "ad" are words.
+# with a decimal digit in it (or as ff), for "be", "da" and "ad" are words. A long number
+# is several: tried again from each of its digits, it would take as long as its square.
 _LITERALS = re.compile(
     r"\\[xX][0-9a-fA-F]{2}|\\u\{?[0-9a-fA-F]{1,6}\}?|\\U[0-9a-fA-F]{8}|\\[0-7]{1,3}|\\[nrtfvab]"
     r"|0[xX][0-9a-fA-F]+[uUlL]*|[uU]\+[0-9a-fA-F]{4,6}|&#x?[0-9a-fA-F]+;|%[0-9a-fA-F]{2}"
-    r"|\d[\d.]*(?:[eE][-+]?\d+)?[fFuUlLdD]{0,3}(?![^\W\d_])"
+    r"|\d[\d.]{0,63}(?:[eE][-+]?\d{1,63})?[fFuUlLdD]{0,3}(?![^\W\d_])"
     r"|(?<![^\W_])(?:[0-9][0-9a-fA-F]|[a-fA-F][0-9]|ff|FF)(?![^\W_])"
     r"|(?<![^\W_])(?:null|NULL|None|none|nil|true|True|TRUE|false|False|FALSE"
     r"|NaN|nan|NAN|undefined|inf|N/A|n/a)(?![^\W_])"
 )
 # A list of one enumeration's members; plain words with commas between them are prose.
-_CONSTANTS = re.compile(r"(?:[A-Za-z]\w*(?:[._]|::)\w+\s*,\s*)+")
+# An underscore is a word character, too, so nothing here is given back: each name can be
+# read in one way only.
+_CONSTANTS = re.compile(r"(?:[A-Za-z](?:\w*+(?:\.|::)\w++|(?=\w*_\w)\w++)\s*+,\s*+)++")
 _GROUP = re.compile(r"[,.'_ ]000")  # 1,000,000,000: one number that does not end
 _SUM_SIGNS = frozenset("=+*\u00d7\u00b7\u00f7")  # a calculation goes on, a list of numbers is kept
 _LIST_SIGNS = frozenset(",;[](){}|")
@@ -52,7 +55,7 @@ _MARKS = re.compile(
 _CODE_SIGNS = frozenset('{}<>[];"|\t`')
 _CODE = re.compile(r"\w\(0|,\s*\n|\\\n")  # a call, an element or a macro a line
 _KEY = re.compile(r"(?:- )?[\w.-]+:(?: |$)")
-_SENTENCE = re.compile(r"[.:!?\u3002\uff1a](?=[\s*\\])|(?:[^\W\d_]+ ){3}")
+_SENTENCE = re.compile(r"[.:!?\u3002\uff1a](?=[\s*\\])|(?<![^\W\d_])(?:[^\W\d_]++ ){3}")
 _LONE_NUMBER = re.compile(r"(?<![\w.])0")  # a number that is not part of a name
 _GRID = 1024  # characters: the rows of a grid that are equal are a shorter unit than this
 _LIST = 256  # characters: nor are the constants of a list that are equal
