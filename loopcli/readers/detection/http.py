@@ -37,8 +37,11 @@ _MAX_BODY = 64 * 1024
 _MAX_MESSAGE = 300
 _MAX_PAGE = 4096
 
-_HEADING = re.compile(rb"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
-_TAG = re.compile(rb"<(style|script)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+# An element is sought by its two tags, one after the other: one pattern for both would look
+# for the end of each that is only opened, through the whole page.
+_OPENED = rb"(?i)<%b\b[^<>]*>"
+_CLOSED = rb"(?i)</%b\s*+>"
+_TAG = rb"<[^<>]*>"
 _BAD_NEWS = re.compile(
     r"\b[345]\d\d\b|\berror\b|forbidden|denied|unauthori[sz]ed|not found|bad (gateway|request)|"
     r"unavailable|time-?d?\s?out|too many requests|rate limit|just a moment|attention required|"
@@ -137,7 +140,7 @@ class ErrorBodyReader:
     def __init__(self, origin: Origin, status: int = 0) -> None:
         self._origin = origin
         self._status = status
-        self._body = b""
+        self._body = bytearray()
         self._reported = False
 
     def feed(self, data: bytes) -> list[Event]:
@@ -153,7 +156,7 @@ class ErrorBodyReader:
 
     def _report(self) -> list[Event]:
         self._reported = True
-        message = body_message(self._body) or "no message"
+        message = body_message(bytes(self._body)) or "no message"
         if 300 <= self._status < 400:
             message += " (curl follows redirects with -L)"
         byte = self._origin.byte + len(self._body)
@@ -182,14 +185,32 @@ def body_message(body: bytes) -> str:
 
 def page_heading(page: bytes) -> str:
     """Return the first title or heading of an HTML page, if it has a full one."""
-    heading = _HEADING.search(page)
-    return _plain(heading[2]) if heading else ""
+    places = [place for tag in (b"title", b"h1") if (place := _element(page, tag))]
+    if not places:
+        return ""
+    _, inner, end, _ = min(places)
+    return _plain(page[inner:end])
+
+
+def _element(page: bytes, tag: bytes, start: int = 0) -> tuple[int, int, int, int] | None:
+    """Return where an element begins and ends, without and within its tags."""
+    opened = re.compile(_OPENED % tag).search(page, start)
+    closed = opened and re.compile(_CLOSED % tag).search(page, opened.end())
+    if not opened or not closed:
+        return None
+    return opened.start(), opened.end(), closed.start(), closed.end()
 
 
 def _plain(markup: bytes) -> str:
     from html import unescape  # slow to import and seldom needed
 
-    text = unescape(_TAG.sub(b" ", markup).decode("utf-8", "replace"))
+    for tag in (b"style", b"script"):
+        kept, at = [], 0
+        while element := _element(markup, tag, at):
+            kept.append(markup[at : element[0]])
+            at = element[3]
+        markup = b" ".join([*kept, markup[at:]])
+    text = unescape(re.sub(_TAG, b" ", markup).decode("utf-8", "replace"))
     return " ".join(text.split())[:_MAX_MESSAGE]
 
 
@@ -204,6 +225,8 @@ class PageProbe(Probe):
         """Return the reader, once the page has a heading or is too long for an error page."""
         head = bytes(self._held[:_MAX_PAGE])
         final = final or len(self._held) >= _MAX_PAGE
+        if b">" not in data and not final:
+            return None  # no element can have ended
         heading = page_heading(head) or (_plain(head) if final else "")
         if heading and len(heading) < 120 and _BAD_NEWS.search(heading):
             return ErrorBodyReader(self._origin), 0
