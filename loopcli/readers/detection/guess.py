@@ -27,6 +27,13 @@ STATUS_LINE = rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?\r?\n"
 # prose and YAML begin like this, too.
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b"error:", b":")
 _WHOLE_LINE = re.compile(rb"[^\r\n]+[\r\n]")
+# Lines that decide nothing, and lines that a blank one after them would decide. By one match
+# each: a server may wait for long, and this is asked again at each line that comes.
+_WAITING = re.compile(rb"(?:(?:(?::|event:|id:|retry:)[^\n]*+|data:[ \t\v\f]*+|[ \t\v\f]*+)\n)*+")
+_PENDING = re.compile(
+    rb"data:[ \t\v\f]*+[^\s{\[:][^\n]*+\n"
+    rb"(?:(?::|event:|id:|retry:|data:[ \t\v\f]*+(?![{\[:]))[^\n]*+\n)*+"
+)
 # The comments and fields of servers are shorter than this.
 _MAX_COMMENT = 1024
 _CODES = tuple(f"{code}:{start}".encode() for code in "0gb9cf" for start in '"{')
@@ -75,8 +82,12 @@ def _may_go_on(start: bytes) -> bool:
 
 def _events_or_text(body: bytes, *, final: bool, capped: bool) -> str | None:
     """Return whether the lines are those of an event stream."""
-    *lines, last = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    unsure = False
+    text = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    waiting = _WAITING.match(text)
+    start = waiting.end() if waiting else 0
+    pending = _PENDING.match(text, start)
+    unsure = pending is not None
+    *lines, last = text[pending.end() if pending else start :].split(b"\n")
     for line in lines:
         if _is_event(line):
             return "sse"
@@ -93,7 +104,7 @@ def _events_or_text(body: bytes, *, final: bool, capped: bool) -> str | None:
         return "text"
     if capped and len(last) < _MAX_COMMENT:
         return "sse"  # only fields and comments: a server that is still waiting
-    if final and not last and _only_comments(lines):
+    if final and not last and _only_comments(text.split(b"\n")[:-1]):
         return "sse"  # the same, but the server gave up
     return "text" if final else None
 
