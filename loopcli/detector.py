@@ -48,6 +48,7 @@ class Detector:
         On the same character the rule that was armed first comes first. Where a
         rule has stopped at its verdict, the others are not shown the rest of that
         event: what they have measured is then the same however the text was cut.
+        Those that had seen it already are set back.
         """
         if not isinstance(event, Text):
             if isinstance(event, Restart):
@@ -60,6 +61,9 @@ class Detector:
             rules = self._open(event.lane)
         if len(rules) > 1 and len(event.text) >= _WORTH_SHARING:
             event = event._replace(shared=SharedWords())
+        size = len(event.text)
+        may = any(rule.may_fire(size) for rule in rules[:-1])
+        saved = [rule.snapshot() for rule in rules[1:]] if may else []
         fresh = []
         # The last first: the quick-witted rules are armed behind the patient ones,
         # and spare them what nobody will read any more.
@@ -71,7 +75,13 @@ class Detector:
                 fresh.append((verdict.offset, place, verdict._replace(lane=event.lane)))
                 if rule.chars == verdict.chars:  # it stopped there
                     event = event._replace(text=event.text[: verdict.offset])
-        return [verdict for _, _, verdict in sorted(fresh)] if fresh else []
+                    for other in range(place + 1, len(rules)):
+                        rules[other].restore(saved[other - 1])
+                        rules[other].update(event)
+        if not fresh:
+            return []
+        # A rule that was set back has no verdict any more.
+        return [verdict for _, place, verdict in sorted(fresh) if rules[place].verdict is not None]
 
     def _open(self, lane: Lane) -> list[Rule]:
         rules = [armed.make() for armed in self._armed if lane.channel in armed.channels]

@@ -52,6 +52,9 @@ class Rule(Protocol):
     def update(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict from the moment the rule fires on."""
 
+    def may_fire(self, chars: int) -> bool:
+        """Return whether the rule may fire within that many more characters."""
+
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON."""
 

@@ -62,6 +62,10 @@ class BatchingRule(ABC):
             self._catch_up(len(event.text))
         return self.verdict
 
+    def may_fire(self, chars: int) -> bool:
+        """Return whether the rule may fire within that many more characters."""
+        return not self._stopped and self._chars + chars >= self._wake
+
     def _catch_up(self, last: int = 0) -> None:
         """Judge what waits; ``last`` is the length of the event that is being judged."""
         waiting = self._waiting

@@ -118,6 +118,14 @@ class SaturationRule:
             self._judge(text[room:], room)
         return self.verdict
 
+    def may_fire(self, chars: int) -> bool:
+        """Return whether the rule may fire within that many more characters."""
+        if self.verdict is not None and not self._past_trip:
+            return False
+        limit = self.config.max_response_chars
+        # No character ends more than one word.
+        return self._run.length + chars >= self.ceiling or 0 < limit < self.chars + chars
+
     def _judge(self, text: str, offset: int, shared: SharedWords | None = None) -> None:
         """Judge the part of an event's text that stands at ``offset`` in it."""
         words, spans = self._splitter.feed(text, shared)

@@ -71,8 +71,11 @@ class ShoutRule:
             repeated=("!",),
         )
 
+    def may_fire(self, chars: int) -> bool:
+        return self.gauge + chars >= self.ceiling
+
     def snapshot(self) -> dict[str, Any]:
-        raise NotImplementedError
+        raise NotImplementedError("no rule is armed before this one")
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        raise NotImplementedError
+        raise NotImplementedError("no rule is armed before this one")
