@@ -256,6 +256,8 @@ def read(file: File, settings: CorpusSettings = _AS_IT_COMES) -> Iterator[Transc
     except RecursionError as error:
         # Python parses documents that are too deep for it to walk through.
         yield Trouble(name, "", reason(error), Status.MALFORMED)
+    except Exception as error:  # one file must not cost the others their report
+        yield Trouble(name, "", f"this is a bug in loopcheck: {error!r}")
 
 
 def _transcripts(

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopcli.events import Lane
+from loopcli.lenient_json import string
 from loopcli.recordings.base import Item, Reply, dump, marked
 from loopcli.recordings.formats import stream
 
@@ -49,7 +50,7 @@ def _turns(doc: object) -> list[Any] | None:
 
 def reply(turn: object) -> Iterator[Item]:
     """Yield the reply in a turn of the model; nothing for the turn of another speaker."""
-    if not isinstance(turn, dict) or turn.get("role") not in _SPEAKERS:
+    if not isinstance(turn, dict) or string(turn.get("role")) not in _SPEAKERS:
         return
     content = turn.get("content")
     if isinstance(content, dict):
@@ -65,7 +66,7 @@ def _as_answer(turn: dict[str, Any], content: object) -> dict[str, Any]:
     if isinstance(turn.get("parts"), list):
         return {"candidates": [{"content": {"role": "model", "parts": turn["parts"]}}]}
     if isinstance(content, list) and any(
-        isinstance(block, dict) and block.get("type") in _BLOCKS for block in content
+        isinstance(block, dict) and string(block.get("type")) in _BLOCKS for block in content
     ):
         return {"type": "message", "role": "assistant", "content": content}
     message = {**turn, "role": "assistant", "content": content}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from loopcli.lenient_json import string
 from loopcli.recordings.base import Item, marked
 from loopcli.recordings.formats import messages
 
@@ -43,4 +44,4 @@ def _as_message(turn: dict[str, Any]) -> dict[str, Any]:
     if speaker == "function_call":
         call = {"type": "function", "function": {"name": "", "arguments": value}}
         return {"role": "assistant", "content": None, "tool_calls": [call]}
-    return {"role": "assistant" if speaker in _SPEAKERS else "user", "content": value}
+    return {"role": "assistant" if string(speaker) in _SPEAKERS else "user", "content": value}
