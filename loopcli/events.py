@@ -40,6 +40,11 @@ class Lane(NamedTuple):
     tool: str = ""
     agent: str = ""
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether this is the text that a reader wants: the first choice, of the main agent."""
+        return self.channel is Channel.CONTENT and not (self.choice or self.agent)
+
 
 class Marks(Protocol):
     """Knows at which byte of the input a character of a text event arrived."""

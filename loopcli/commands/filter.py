@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -56,12 +56,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     options.session_options,
     click.option("--hold", is_flag=True, help="Print nothing until the reply has ended clean."),
     click.option("--dry-run", is_flag=True, help="Judge and report, but do not cut the stream."),
-    click.option(
-        "--emit",
-        type=click.Choice(["raw", "text"]),
-        default="raw",
-        help="Print the bytes as they came, or the text of the first choice.  [default: raw]",
-    ),
+    options.emit_option,
     click.option(
         "--trim",
         is_flag=True,
@@ -80,13 +75,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     options.seconds_option(
         "--timeout", 0, "Stop when the stream has not ended after this long; 0 means no limit."
     ),
-    click.option(
-        "--report",
-        metavar="FILE",
-        type=FILE,
-        callback=options.writable,
-        help="Write a report to FILE as JSON Lines.",
-    ),
+    options.report_option,
     click.option(
         "--state",
         metavar="FILE",
@@ -101,7 +90,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         is_flag=True,
         help="Write the report to standard error instead of the messages.",
     ),
-    click.option("--progress", is_flag=True, help="Show the gauge on the terminal while reading."),
+    options.progress_option,
     click.option("-q", "--quiet", is_flag=True, help="Print no messages; rely on the exit status."),
     click.option(
         "-v", "--verbose", is_flag=True, help="Name the armed rules, and print a summary."
@@ -137,7 +126,7 @@ def run_filter(ctx: click.Context, params: dict[str, Any], paths: Sequence[str] 
     output, statuses = Output(driver.STDOUT), []
     with contextlib.ExitStack() as stack:
         console = Console(sys.stderr, color=options.use_color(params["color"]))
-        if _is_terminal(sys.stdout) and _is_terminal(sys.stderr):
+        if options.is_terminal(sys.stdout) and options.is_terminal(sys.stderr):
             console.ends_line = output.ends_line
         renderers, report = _renderers(params, console, stack)
         inputs = paths or ("-",)
@@ -165,7 +154,7 @@ def _settings(params: dict[str, Any], *, several: bool) -> FilterSettings:
         hold=params["hold"],
         dry_run=params["dry_run"],
         emit_text=params["emit"] == "text",
-        end_line=several or _is_terminal(sys.stdout),
+        end_line=several or options.is_terminal(sys.stdout),
         trim=params["trim"],
         trip_event=params["trip_event"],
         strict=params["strict"],
@@ -245,7 +234,11 @@ def _renderers(
 ) -> tuple[list[Renderer], JsonLinesRenderer | None]:
     renderers: list[Renderer] = []
     # On the terminal that shows the reply the line would run into it.
-    if params["progress"] and _is_terminal(sys.stderr) and not _is_terminal(sys.stdout):
+    if (
+        params["progress"]
+        and options.is_terminal(sys.stderr)
+        and not options.is_terminal(sys.stdout)
+    ):
         from loopcli.output.progress import ProgressRenderer
 
         renderers.append(ProgressRenderer(sys.stderr))
@@ -262,11 +255,7 @@ def _renderers(
             console,
             verbose=params["verbose"],
             dry_run=params["dry_run"],
-            advice=_is_terminal(sys.stderr),
+            advice=options.is_terminal(sys.stderr),
         )
         renderers.append(text)
     return renderers, report
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()

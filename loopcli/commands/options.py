@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -99,6 +99,24 @@ def input_option(what: str) -> Callable[[F], F]:
         default="auto",
         help=f"The format of {what}: {', '.join(NAMES)}; auto detects it.  [default: auto]",
     )
+
+
+emit_option = click.option(
+    "--emit",
+    type=click.Choice(["raw", "text"]),
+    default="raw",
+    help="Print the bytes as they came, or the text of the first choice.  [default: raw]",
+)
+report_option = click.option(
+    "--report",
+    metavar="FILE",
+    type=FILE,
+    callback=writable,
+    help="Write a report to FILE as JSON Lines.",
+)
+progress_option = click.option(
+    "--progress", is_flag=True, help="Show the gauge on the terminal while reading."
+)
 
 
 def knob_options(function: F, events: Judged) -> F:
@@ -261,6 +279,11 @@ def _base(path: str | None, agent: str | None) -> FileSettings:
     return FileSettings()
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether an output of ours is a terminal; Python gives none for a closed one."""
+    return stream is not None and stream.isatty()
+
+
 def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:
     """Return whether messages on standard error are coloured."""
     if when != "auto":
@@ -269,5 +292,4 @@ def use_color(when: str, environ: Mapping[str, str] = os.environ) -> bool:
         return False
     if environ.get("FORCE_COLOR"):
         return True
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    return terminal and environ.get("TERM") != "dumb"
+    return is_terminal(sys.stderr) and environ.get("TERM") != "dumb"

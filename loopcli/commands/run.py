@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from functools import partial
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from loopcli import __version__
 from loopcli.commands import options
 from loopcli.commands.completing import FILE
 from loopcli.detector import Detector
@@ -18,15 +20,18 @@ from loopcli.run.attempt import AttemptRunner, AttemptSettings
 from loopcli.run.attempts import Attempts, Policy
 from loopcli.run.journal import Journal
 from loopcli.run.masking import Mask
+from loopcli.run.messages import DocumentMessages, PlainMessages, TurnMessages
 from loopcli.run.turn import TurnLabel, TurnRunner
 from loopcli.sessions.live import reader
 from loopcli.settings.arming import Settings
 from loopcli.system.signals import Signals
-from loopcli.system.stdio import keep_input
+from loopcli.system.stdio import keep_input, open_report
 from loopcli.watch import Watch
 
 if TYPE_CHECKING:
+    from loopcli.output.progress import ProgressRenderer
     from loopcli.run.price import Fetch
+    from loopcli.run.report import RunReport
 
 _SETTINGS = {
     # The command's arguments belong to the command, whatever they look like.
@@ -105,7 +110,11 @@ Exit status: the command's own, or
     default="OPENROUTER_API_KEY",
     help="The environment variable that holds the key.  [default: OPENROUTER_API_KEY]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print no messages; rely on the exit status.")
+@options.emit_option
+@options.report_option
+@options.progress_option
+@click.option("-q", "--quiet", is_flag=True, help="Print no messages but those about lost data.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the armed rules.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 @click.pass_context
 def command(ctx: click.Context, /, **params: Any) -> int:
@@ -124,31 +133,72 @@ def command(ctx: click.Context, /, **params: Any) -> int:
         raise click.UsageError(
             "--stream and --retries exclude each other: printed output cannot be taken back"
         )
+    if params["quiet"] and params["verbose"]:
+        raise click.UsageError("--quiet and --verbose exclude each other")
     arming = options.arming(ctx, params)
     signals = Signals()
     fetch = _fetch(params, signals) if params["price"] else None
     console = Console(sys.stderr, quiet=params["quiet"])
     mask = Mask(os.environ.get(params["api_key_env"], ""))
     journal = Journal(params["journal"], mask) if params["journal"] else None
-    if arming.line:
+    if arming.line and params["verbose"]:
         console.line(arming.line)
     for warning in (*arming.warnings, *options.idle(ctx, arming.names)):
         console.warning(warning)
-    settings = _settings(ctx)
-    make_watch = partial(_watch, params["input_"], arming)
-    with keep_input(0) as stdin:
+    with contextlib.ExitStack() as stack:
+        report = _report(params, arming, stack)
         runner = AttemptRunner(
             params["command"],
-            stdin.fileno(),
-            settings,
-            make_watch,
+            stack.enter_context(keep_input(0)).fileno(),
+            _settings(ctx),
+            partial(_watch, params["input_"], arming),
             signals,
-            console.warning,
+            partial(console.warning, lost=True),
             mask,
+            _progress(params),
         )
-        attempts, label = Attempts(_policy(params)), _label(params, arming)
-        turn = TurnRunner(attempts, runner, label, console, journal=journal, fetch=fetch)
+        if options.is_terminal(sys.stdout) and options.is_terminal(sys.stderr):
+            console.ends_line = lambda: runner.output.ends_line()
+        turn = TurnRunner(
+            Attempts(_policy(params)),
+            runner,
+            _label(params, arming),
+            console,
+            messages=_messages(arming),
+            report=report,
+            journal=journal,
+            fetch=fetch,
+        )
         return turn.run(signals)
+
+
+def _messages(arming: Settings) -> TurnMessages:
+    """Return the document's sentences where only its rule is asked for, as the filter does."""
+    return DocumentMessages() if arming.names == ("saturation",) else PlainMessages()
+
+
+def _report(
+    params: dict[str, Any], arming: Settings, stack: contextlib.ExitStack
+) -> RunReport | None:
+    if not params["report"]:
+        return None
+    from loopcli.run.report import RunReport  # only a report pays for the import
+
+    report = RunReport(stack.enter_context(open_report(params["report"])))
+    rules = {name: arming.knobs(name) for name in arming.names}
+    info = {"version": __version__, "input": params["input_"], "rules": rules}
+    report.begin({**info, "armed": arming.line})
+    return report
+
+
+def _progress(params: dict[str, Any]) -> ProgressRenderer | None:
+    # On the terminal that shows the reply as it comes the line would run into it.
+    shown = params["stream"] and options.is_terminal(sys.stdout)
+    if not params["progress"] or shown or not options.is_terminal(sys.stderr):
+        return None
+    from loopcli.output.progress import ProgressRenderer
+
+    return ProgressRenderer(sys.stderr)
 
 
 def _settings(ctx: click.Context) -> AttemptSettings:
@@ -161,6 +211,8 @@ def _settings(ctx: click.Context) -> AttemptSettings:
         stream=params["stream"],
         retry_on=params["retry_on"],
         printing_idle=params["idle_timeout"] if asked else 0,
+        emit_text=params["emit"] == "text",
+        end_line=options.is_terminal(sys.stdout),
     )
 
 

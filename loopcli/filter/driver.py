@@ -15,6 +15,7 @@ from loopcli.status import Status, from_signal, worst
 from loopcli.system.limits import Limits, TimeLimitError
 from loopcli.system.output import Output, OutputError, ReaderGoneError, StalledError, Waiter
 from loopcli.system.stdio import SIGINT, SIGPIPE, Source, die_by, open_input
+from loopcli.system.stopwatch import Stopwatch
 from loopcli.verdicts import LENGTH, Verdict
 from loopcli.watch import End, PlacedVerdict, SessionReport, Watch
 
@@ -44,6 +45,7 @@ class Filter:
         self._path = path
         self._last = last
         self._reporter = Reporter(renderers)
+        self._stopwatch = Stopwatch()
         self._limits = Limits(idle=settings.idle_timeout, total=settings.timeout)
         wait = Waiter(self._limits) if settings.idle_timeout or settings.timeout else None
         holding = settings.hold or settings.trim
@@ -114,7 +116,9 @@ class Filter:
             self._read += len(data)
             cut = self._judge(self._watch.feed, data)
             self._save()
-            if self._watch.progress != progress:
+            progressed = self._watch.progress != progress
+            self._stopwatch.read(delta=progressed)
+            if progressed:
                 self._limits.touch()
             self._writer.raw(data, None if cut is None else cut - begins)
             self._tick()
@@ -260,6 +264,7 @@ class Filter:
             bytes_out=self._writer.written,
             peaks=peaks,
             state=self._watch.state,
+            times=self._stopwatch.to_json(),
         )
 
     def _stop(self, end: End, status: Status, message: str, *, kind: str) -> None:

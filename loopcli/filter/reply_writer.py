@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from loopcli.events import Channel, Event, Restart, Text
+from loopcli.events import Event, Restart, Text
 from loopcli.filter.settings import FilterSettings
 from loopcli.filter.trimming import TrimPoints
 from loopcli.lenient_json import dump_line
@@ -54,9 +54,7 @@ class ReplyWriter:
                 self._points.restart(agent)
 
     def _text(self, event: Text, size: int | None) -> None:
-        lane = event.lane
-        first = lane.channel is Channel.CONTENT and not (lane.choice or lane.agent)
-        if self._settings.emit_text and not first:
+        if self._settings.emit_text and not event.lane.is_answer:
             return
         if self._points is not None:
             self._points.add(event, self._end)

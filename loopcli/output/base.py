@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopcli.detector import Gauge
@@ -23,6 +24,7 @@ class Summary(NamedTuple):
     bytes_out: int
     peaks: dict[str, Peak]  # for each rule, with the ceiling of that stretch
     state: StreamState
+    times: Mapping[str, float | None]  # in seconds; see ``Stopwatch``
 
 
 class Renderer(Protocol):

@@ -18,22 +18,27 @@ _PLAIN = "\x1b[0m"
 class Console:
     """Prints messages, one a line: ``loopcheck: SOURCE: MESSAGE``.
 
-    ``quiet`` prints nothing, and so does a ``stream`` of ``None``, which is what Python makes
-    of a closed standard error. Text of other programs is escaped, so that it cannot control the
-    terminal. A failure to print is ignored: the work matters more than its messages.
+    ``quiet`` prints only what was lost, and a ``stream`` of ``None`` nothing, which is what
+    Python makes of a closed standard error. Text of other programs is escaped, so that it
+    cannot control the terminal. A failure to print is ignored: the work matters more than
+    its messages.
     """
 
     def __init__(self, stream: TextIO | None, *, quiet: bool = False, color: bool = False) -> None:
-        self._stream = None if quiet else stream
+        self._stream = stream
+        self._quiet = quiet
         self._color = color
         # A bar that is being drawn on the same terminal makes room for each line.
         self.bar: Bar | None = None
         # Says whether the terminal shows an unfinished line of a reply, which a message ends.
         self.ends_line: Callable[[], bool] = bool
 
-    def line(self, message: str, *, source: str = "", color: str = "") -> None:
-        """Print a message; ``color`` is for what stands before it."""
-        if self._stream is None:
+    def line(self, message: str, *, source: str = "", color: str = "", lost: bool = False) -> None:
+        """Print a message; ``color`` is for what stands before it.
+
+        One about ``lost`` data is printed even if ``quiet``: no status reports it.
+        """
+        if self._stream is None or (self._quiet and not lost):
             return
         if self.bar is not None:
             self.bar.clear()
@@ -44,6 +49,6 @@ class Console:
         with suppress(OSError, ValueError):
             print(start + prefix + escaped(message), file=self._stream, flush=True)
 
-    def warning(self, message: str, *, source: str = "") -> None:
+    def warning(self, message: str, *, source: str = "", lost: bool = False) -> None:
         """Print a warning."""
-        self.line(f"warning: {message}", source=source, color=YELLOW)
+        self.line(f"warning: {message}", source=source, color=YELLOW, lost=lost)

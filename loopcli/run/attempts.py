@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from loopcli.events import HttpHead, Meta
 from loopcli.status import RunStatus
+from loopcli.watch import PlacedVerdict, StreamState
 from loopcli.wording import counted
 
 # The statuses whose Retry-After header is used.
@@ -47,20 +48,26 @@ _STATUS = {
 class AttemptOutcome(NamedTuple):
     """The outcome of one attempt.
 
-    ``cause`` says why it failed and ``detail`` what tripped. ``words`` and
-    ``chars`` count what the model wrote. ``exit_status`` is the command's own.
+    ``cause`` says why it failed, ``plain`` the same for people, and ``detail`` what
+    tripped. ``words`` and ``chars`` count what the model wrote. ``exit_status`` is the
+    command's own. ``times`` are those of a ``Stopwatch``.
     """
 
     kind: AttemptKind
     cause: str = ""
     retryable: bool = False
+    plain: str = ""
     detail: str = ""
     words: int = 0
     chars: int = 0
+    bytes_in: int = 0
     exit_status: int = 0
     head: HttpHead | None = None
     meta: Meta = Meta()
     usage: Mapping[str, object] = MappingProxyType({})
+    tripped: PlacedVerdict | None = None
+    state: StreamState | None = None
+    times: Mapping[str, float | None] = MappingProxyType({})
 
 
 class Policy(NamedTuple):
@@ -142,11 +149,16 @@ class Attempts:
             return RunStatus.LOOPED
         return _STATUS.get(self.last.kind, self.last.exit_status)
 
+    @property
+    def most(self) -> int:
+        """How many attempts there may be."""
+        return self._policy.retries + 1
+
     def retry_line(self, seconds: float) -> str:
         """Return the warning before another attempt."""
-        made, most = len(self.outcomes), self._policy.retries + 1
+        made = len(self.outcomes)
         return (
-            f"model request attempt {made} of {most} failed ({self.last.cause}); "
+            f"model request attempt {made} of {self.most} failed ({self.last.cause}); "
             f"retrying in {seconds:.1f}s"
         )
 
@@ -183,9 +195,12 @@ def ask(
     attempts: Attempts,
     attempt: Callable[[], AttemptOutcome],
     sleep: Callable[[float], None],
-    warn: Callable[[str], None],
+    retrying: Callable[[float], None],
 ) -> None:
-    """Make attempts until one is answered or no retry is left."""
+    """Make attempts until one is answered or no retry is left.
+
+    ``retrying`` is called before each wait, with its seconds.
+    """
     while (seconds := attempts.take(attempt())) is not None:
-        warn(attempts.retry_line(seconds))
+        retrying(seconds)
         sleep(seconds)

@@ -9,11 +9,13 @@ from typing import NamedTuple
 from loopcli.output.console import Console
 from loopcli.run import turn_records
 from loopcli.run.attempt import AttemptRunner, StartError
-from loopcli.run.attempts import Attempts, ask
+from loopcli.run.attempts import AttemptOutcome, Attempts, ask
 from loopcli.run.journal import Journal, LockWait, Previous, Record
+from loopcli.run.messages import TurnMessages
 from loopcli.run.price import ASK_EVERY, BUDGET, Abandoned, Fetch, look_up
+from loopcli.run.report import RunReport
 from loopcli.run.turn_records import Turn
-from loopcli.status import RunStatus
+from loopcli.status import RunStatus, from_signal
 from loopcli.system.output import OutputError, ReaderGoneError, StalledError
 from loopcli.system.signals import SignalledError, Signals
 from loopcli.system.stdio import SIGPIPE, die_by
@@ -47,6 +49,8 @@ class TurnRunner:
         label: TurnLabel,
         console: Console,
         *,
+        messages: TurnMessages,
+        report: RunReport | None = None,
         journal: Journal | None = None,
         fetch: Fetch | None = None,
         now: Callable[[], float] = time.time,
@@ -55,6 +59,8 @@ class TurnRunner:
         self._runner = runner
         self._label = label
         self._console = console
+        self._messages = messages
+        self._report = report
         self._journal = journal
         self._fetch = fetch
         self._now = now
@@ -77,9 +83,21 @@ class TurnRunner:
                     self._guarded(lambda: self._account(self._record(signals), signals))
         except SignalledError as error:
             self._signalled = error.number
+        self._end_report()
         if self._signalled:
             return die_by(self._signalled)
         return self._failure or self._attempts.status
+
+    def _end_report(self) -> None:
+        """Write the end of the report, now that the status is known."""
+        if self._report is None:
+            return
+        status = self._failure or (self._attempts.status if self._attempts.outcomes else 0)
+        if self._signalled:
+            status = from_signal(self._signalled)
+        self._report.end(self._attempts, status, self._runner.output.written)
+        if self._report.error is not None:
+            self._fail(f"the report is incomplete: {self._report.error.strerror}", lost=True)
 
     def _guarded(self, step: Callable[[], None]) -> bool:
         """Take a step and note how it failed; return whether a command can have run."""
@@ -93,28 +111,39 @@ class TurnRunner:
             self._interrupted = True
             self._fail(str(error), RunStatus.TIME_LIMIT)
         except OutputError as error:
-            self._fail(f"<stdout>: {error}")
+            self._fail(f"<stdout>: {error}", lost=True)
         except StartError as error:
             self._fail(str(error), error.status)
             return False
         return True
 
     def _ask(self, signals: Signals) -> None:
-        ask(self._attempts, self._runner.attempt, signals.sleep, self._console.warning)
+        ask(self._attempts, self._attempt, signals.sleep, self._retrying)
 
-    def _fail(self, message: str, status: int = RunStatus.FAILED) -> None:
+    def _attempt(self) -> AttemptOutcome:
+        outcome = self._runner.attempt()
+        if self._report is not None:
+            self._report.attempt(len(self._attempts.outcomes) + 1, outcome)
+        return outcome
+
+    def _retrying(self, seconds: float) -> None:
+        self._console.warning(self._messages.retry(self._attempts, seconds))
+
+    def _fail(self, message: str, status: int = RunStatus.FAILED, *, lost: bool = False) -> None:
         self._failure = status
-        self._console.line(message)
+        self._console.line(message, lost=lost)
 
     def _print(self) -> None:
         """Print the answer, if there is one, and close standard output."""
         if self._attempts.answered and not self._signalled:
             self._runner.release()
+        if not (self._signalled or self._failure):
+            self._runner.end_line()
         try:
             self._runner.output.close()
         except OSError as error:
             if not self._failure:  # otherwise it has been reported already
-                self._fail(f"<stdout>: {error.strerror}")
+                self._fail(f"<stdout>: {error.strerror}", lost=True)
 
     def _record(self, signals: Signals) -> Turn:
         attempts, label = self._attempts, self._label
@@ -143,9 +172,10 @@ class TurnRunner:
         path = self._journal.path
         try:
             if self._written(self._journal, make, signals):
-                self._console.warning(f"{path}: the last line was torn; it does not count")
+                message = f"{path}: the last line was torn; it does not count"
+                self._console.warning(message, lost=True)
         except OSError as error:
-            self._fail(f"{path}: cannot record this turn: {error.strerror}")
+            self._fail(f"{path}: cannot record this turn: {error.strerror}", lost=True)
 
     def _written(
         self, journal: Journal, make: Callable[[Previous], list[Record]], signals: Signals
@@ -169,15 +199,11 @@ class TurnRunner:
     def _account(self, turn: Turn, signals: Signals) -> None:
         """Report what was discarded and what it cost."""
         attempts = self._attempts
-        if not turn.interrupted:
-            line = attempts.discarded_line(turn.number)
-            if not attempts.answered:
-                last = attempts.last
-                if attempts.looped and last not in attempts.looped:
-                    self._console.line(f"the last attempt failed: {last.cause}")
-                self._console.line(attempts.failure(turn.number))
-            elif line:
-                self._console.warning(line)
+        if not turn.interrupted and not attempts.answered:
+            for line in self._messages.failure(attempts, turn.number):
+                self._console.line(line)
+        elif not turn.interrupted and (line := self._messages.discarded(attempts, turn.number)):
+            self._console.warning(line)
         if self._fetch is None or not attempts.looped or self._signalled:
             return
         replies = [

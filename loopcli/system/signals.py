@@ -28,6 +28,15 @@ class SignalledError(Exception):
         self.number = number
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal, or nothing for a number that is none.
+
+    >>> signal_name(15), signal_name(99)
+    ('SIGTERM', '')
+    """
+    return next((known.name for known in signal.Signals if known == number), "")
+
+
 class Signals:
     """While entered, signals wake a poll on ``fd``. Main thread only."""
 

@@ -114,3 +114,52 @@ def test_in_one_pipe_the_message_follows_the_bytes() -> None:
     assert LOOP.startswith(text)
     assert len(text) > 600
     assert message.endswith("\n")
+
+
+def test_run_ends_the_line_of_a_clean_reply() -> None:
+    screen = shown("run", "--emit", "text", "cat", stdin=chat("All ", "is well."))
+    assert screen == ("All is well.\n", 0)
+
+
+def test_run_reports_a_loop_below_the_text() -> None:
+    screen, status = shown("run", "--stream", "--emit", "text", "cat", stdin=chat(LOOP))
+    text, _, message = screen.rpartition("\nloopcheck: ")
+    assert status == 123
+    assert LOOP.startswith(text)
+    assert len(text) > 600
+    assert message.startswith("stopped a loop (period, letters): ")
+
+
+def test_run_reports_a_discarded_loop_above_the_reply() -> None:
+    stdin = chat(LOOP)
+    screen, status = shown("run", "--retries", "0", "cat", stdin=stdin)
+    assert status == 123
+    assert screen.startswith("loopcheck: stopped a loop")
+    assert len(screen.splitlines()) == 1
+
+
+@pytest.mark.parametrize("size", [(24, 80), (0, 0)], ids=str)
+@pytest.mark.parametrize("command", [["--progress"], ["run", "--progress", "cat"]], ids=" ".join)
+def test_progress_is_shown_whatever_size_the_terminal_claims(
+    command: list[str], size: tuple[int, int]
+) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, size)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "loopcli", *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env=environ(TERM="xterm"),
+    )
+    os.close(theirs)
+    assert process.stdin is not None
+    with process.stdin as pipe:
+        pipe.write(chat("All ", "is well.").encode())
+    drawn = b""
+    with contextlib.suppress(OSError):
+        while data := os.read(ours, 65536):
+            drawn += data
+    os.close(ours)
+    assert process.wait(PATIENCE) == 0
+    assert "2 words, 12 characters, " in drawn.decode()

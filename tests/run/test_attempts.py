@@ -49,7 +49,12 @@ class Told(NamedTuple):
 def told(outcomes: Sequence[AttemptOutcome], policy: Policy | None = None) -> Told:
     attempts, waits, warnings = Attempts(policy or Policy()), [], []
     left = iter(outcomes)
-    ask(attempts, lambda: next(left), waits.append, warnings.append)
+    ask(
+        attempts,
+        lambda: next(left),
+        waits.append,
+        lambda seconds: warnings.append(attempts.retry_line(seconds)),
+    )
     assert next(left, None) is None, "not every attempt was made"
     return Told(attempts, waits, warnings)
 

@@ -35,7 +35,9 @@ from loopcli.run.attempts import AttemptKind, AttemptOutcome, Attempts, Policy
 from loopcli.run.journal import Previous
 from loopcli.run.turn_records import Turn
 
-RUN = [sys.executable, "-m", "loopcli", "run", "--rules", "saturation", "--backoff-base", "0.01"]
+# With the document's rule alone its own sentences are printed.
+RUN = [sys.executable, "-m", "loopcli", "run", "-v", "--rules", "saturation"]
+RUN += ["--backoff-base", "0.01"]
 KEY = "sk-or-v1-0123456789abcdef"
 ARMED = (
     "loopcheck: loop detection: armed — a reply is abandoned after 3000 consecutive words during "
@@ -175,16 +177,15 @@ def test_the_default_rules_throw_away_less(tmp_path: Path) -> None:
     told = done.stderr.splitlines()
     assert len(told) == 5
     assert "; or after 640 characters that only copy" in told[0]
-    assert "throwing away 486 words of generated output (1944 characters)" in told[4]
+    assert "discarded 3 looping replies before this one: 486 words, 1944 characters" in told[4]
     (record,) = lines(journal)
     assert [record[f"loopAbort{what}"] for what in ("s", "Words", "Chars")] == [3, 486, 1944]
     with provider(loops()) as server:
         done = ask(server, *default, "--retries", "3")
     assert done.returncode == 123
     assert done.stderr.endswith(
-        "model looped every attempt: model looped: 8 characters repeated 81 times, 648 characters "
-        "into the reply (162 words, 648 characters read before it was abandoned); discarded 4 "
-        "response(s) totalling 2592 characters of generated output\n"
+        'no reply after 4 attempts; the last: stopped a loop (period, letters): "void 0;\\n" '
+        "× 81 since character 0; 4 looped, 2592 characters discarded\n"
     )
 
 

@@ -7,7 +7,6 @@ one thing; a new option without a row fails the test.
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -56,7 +55,14 @@ LOOP = "yes 'void 0;'"
 ONCE = ["--retries", "0"]
 QUICK = ["--backoff-base", "0"]
 # A loop trips these after 13 words.
-SMALL = [*ONCE, "--window-words=8", "--repeat-threshold=3", "--min-saturated-run=6"]
+SEEN = [*ONCE, "--report", "report"]
+SMALL = [
+    *ONCE,
+    "--rules=saturation",
+    "--window-words=8",
+    "--repeat-threshold=3",
+    "--min-saturated-run=6",
+]
 BOOK = ["--journal", "journal"]
 PRICED = [*ONCE, "--price"]
 
@@ -73,12 +79,12 @@ def words(seen: Seen) -> int:
 
 def chars(seen: Seen) -> int:
     """How many characters into the reply the rule fired; -1 if it did not."""
-    found = re.search(r"(\d+) characters read before", seen.err)
-    return int(found[1]) if found else -1
+    verdicts = [line for line in seen.file("report").splitlines() if '"verdict"' in line]
+    return int(json.loads(verdicts[0])["chars"]) if verdicts else -1
 
 
 def wait(seen: Seen) -> str:
-    return seen.err.partition("retrying in ")[2].split()[0]
+    return seen.err.partition("retrying in ")[2].split()[0].removesuffix("s")
 
 
 def runs(seen: Seen) -> int:
@@ -98,7 +104,7 @@ def knob(option: str, without: int, with_: int, *always: str) -> Row:
 
 
 def period(option: str, without: int, with_: int, child: str) -> Row:
-    return Row("run", [*ONCE, "--rules=period"], [option], child, chars, without, with_)
+    return Row("run", [*SEEN, "--rules=period"], [option], child, chars, without, with_)
 
 
 def repeat(unit: str) -> str:
@@ -108,6 +114,8 @@ def repeat(unit: str) -> str:
 # Sentences in an order that never comes again.
 BAG = "awk 'BEGIN { srand(7); while (n++ < 900) print int(3 * rand()), \"is the number again.\" }'"
 SLOW = "sleep 0.6; echo hello"
+CHAT = 'echo \'data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\'; echo'
+CHAT += "; echo 'data: [DONE]'; echo"
 GENERATION = (
     """printf 'data: {"id":"gen-1","choices":[{"index":0,"delta":{"content":"%s"}}]}\\n\\n' """
 )
@@ -119,7 +127,7 @@ ROWS = [
     Row("run", ONCE, ["--input", "text"], "echo 'data: {}'", status, 122, 0),
     Row("run", [*ONCE, "--config", "off.json"], ["--rules", "saturation"],
         LOOP + " | head -n 2000", status, 0, 123),
-    Row("run", ONCE, ["--preset", "gg"], LOOP, chars, 648, 12261),
+    Row("run", SEEN, ["--preset", "gg"], LOOP, chars, 648, 12261),
     Row("run", ONCE, ["--watch", "reasoning"], "yes | head -n 9999", status, 123, 0),
     Row("run", ONCE, ["--config", "off.json"], LOOP + " | head -n 2000", status, 123, 0),
     Row("run", ["--config", "two.json"], ["--agent", "b"], "true", status, 125, 0),
@@ -145,9 +153,9 @@ ROWS = [
     # Whether and when there is another.
     Row("run", [*QUICK, "--retry-on=7"], ["--retries", "1"], "echo x >> log; exit 7", runs, 11, 2),
     Row("run", ["--retries=1", "--retry-on=7"], ["--backoff-base", "0.2"], "exit 7",
-        wait, "1.0s", "0.2s"),
+        wait, "1.0", "0.2"),
     Row("run", ["--retries=1", "--retry-on=7", "--backoff-base=0.3"], ["--backoff-max", "0.1"],
-        "exit 7", wait, "0.3s", "0.1s"),
+        "exit 7", wait, "0.3", "0.1"),
     Row("run", [*QUICK, "--retries=2"], ["--retry-on", "6,7"], "echo x >> log; exit 7",
         runs, 1, 3),
     Row("run", [], ["--stream"], "echo hello; exit 7", lambda seen: seen.out, "", "hello\n"),
@@ -159,7 +167,13 @@ ROWS = [
     Row("run", ONCE, ["--price"], PAID, lookups, [0, 0], [1, 0]),
     Row("run", PRICED, ["--generation-url", "{other}"], PAID, lookups, [1, 0], [0, 1]),
     Row("run", PRICED, ["--api-key-env", "OTHER_KEY"], PAID, key, "Bearer one", "Bearer two"),
-    Row("run", [], ["--quiet"], "true", lambda seen: bool(seen.err), True, False),
+    Row("run", [], ["--quiet"], "exit 7", lambda seen: bool(seen.err), True, False),
+    Row("run", [], ["--verbose"], "true", lambda seen: seen.err.count("armed"), 0, 1),
+    Row("run", ["--emit=raw"], ["--emit", "text"], CHAT, lambda seen: seen.out[:5],
+        "data:", "hello"),
+    Row("run", [], ["--report", "report"], "true", lambda seen: len(seen.file("report")) > 9,
+        False, True),
+    Row("run", [], ["--progress"], "true", lambda seen: seen.err, "", ""),  # see test_terminal
     Row("run", [], ["--help"], "true", lambda seen: "Usage:" in seen.out, False, True),
     # The others.
     Row("journal", ["book"], SUM, "", lambda seen: seen.out.strip()[-1:], "}", "5"),
