@@ -10,9 +10,9 @@ from loopcli.rules.base import Armed, Rule
 from loopcli.session_events import RoundEnd, RoundRestart
 from loopcli.verdicts import Peak, Verdict, share
 
-# A reply has a handful of lanes; a stream that opens this many is hostile, and
-# the memory must not grow with it.
-MAX_LANES = 1024
+# A reply has a handful of lanes, and APIs allow 128 choices. A stream that opens this
+# many is hostile: a lane takes 60 KB, and three times as much where it holds emoji.
+MAX_LANES = 512
 # Characters from which on sharing the words of a text is worth an object. Of shorter
 # texts the rules that only count words join many before they split.
 _WORTH_SHARING = 1024

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from loopcli.readers.detection.auto import surely_text
-from loopcli.recordings import documents
+from loopcli.recordings import documents, yaml_documents
 from loopcli.recordings.base import (
     HEAD_BYTES,
     MAX_DOCUMENT_BYTES,
@@ -94,7 +94,7 @@ def _read(source: Peekable, hints: Hints) -> Iterator[Item]:
     if start.startswith((b"{", b"[")):
         return _json(source, hints)
     if cassette.claims_yaml(head):
-        return _recording(source, cassette.read_yaml)
+        return _recording(source, cassette.read_yaml, yaml_documents.MAX_BYTES)
     if hints.suffix in _JSON_SUFFIXES and not start.startswith(stream.STARTS):
         return _unknown(_no_document(source) if start else "an empty file", hints)
     if hints.suffix in _YAML_SUFFIXES:
@@ -132,13 +132,15 @@ def _no_document(source: Peekable) -> str:
     return _NO_SHAPE
 
 
-def _recording(source: Peekable, read: Callable[[bytes], Iterator[Item]]) -> Iterator[Item]:
-    raw = source.peek(MAX_DOCUMENT_BYTES + 1)
-    return _too_large() if len(raw) > MAX_DOCUMENT_BYTES else read(raw)
+def _recording(
+    source: Peekable, read: Callable[[bytes], Iterator[Item]], limit: int = MAX_DOCUMENT_BYTES
+) -> Iterator[Item]:
+    raw = source.peek(limit + 1)
+    return _too_large(limit) if len(raw) > limit else read(raw)
 
 
-def _too_large() -> Iterator[Item]:
-    message = f"larger than {MAX_DOCUMENT_BYTES} bytes in a format that must be read as a whole"
+def _too_large(limit: int = MAX_DOCUMENT_BYTES) -> Iterator[Item]:
+    message = f"larger than {limit} bytes in a format that must be read as a whole"
     yield Defect(message, status=Status.TROUBLE)
 
 

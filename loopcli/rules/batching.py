@@ -75,6 +75,7 @@ class BatchingRule(ABC):
         if len(waiting) == 1:  # the text that came, for the words of which others may wait
             text, shared = waiting[0], self._shared
         waiting.clear()
+        self._shared = None
         self._judge(text, last)
         if not self._stopped:
             self.counter.feed(text, shared)

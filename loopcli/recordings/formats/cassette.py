@@ -15,10 +15,9 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
-from loopcli.errors import reason
+from loopcli.recordings import yaml_documents
 from loopcli.recordings.base import Defect, Item, within
 from loopcli.recordings.formats import bodies, xai
 from loopcli.signatures import BOM
@@ -30,7 +29,6 @@ _HEAD = re.compile(
     rb"(?:" + BOM + rb")?(?:\s*(?:#[^\n]*|---[^\n]*|(?:version|recorded_with):[^\n]*)\n)*"
     rb"\s*(?:http_)?interactions:"
 )
-NEEDS_YAML = "reading YAML needs PyYAML: pip install 'loopcheck[formats]'"
 
 
 def claims(doc: object) -> bool:
@@ -74,47 +72,12 @@ def _read(interaction: dict[str, Any]) -> Iterator[Item]:
 def read_yaml(raw: bytes) -> Iterator[Item]:
     """Yield the replies of a cassette in YAML."""
     try:
-        import yaml  # an extra, and slow to import
+        doc = yaml_documents.load(raw)
     except ImportError:
-        yield Defect(NEEDS_YAML, status=Status.TROUBLE)
+        yield Defect(yaml_documents.NEEDS_YAML, status=Status.TROUBLE)
         return
-    try:
-        doc = yaml.load(raw.decode("utf-8", "replace"), _loader())
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        yield Defect(f"not YAML: {error.problem}", f"line {mark.line + 1}" if mark else "")
-        return
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        yield Defect(f"not YAML: {reason(error)}".partition("\n")[0])
+    except yaml_documents.YamlError as error:
+        yield Defect(str(error), error.position)
         return
     if claims(doc):
         yield from replies(doc)
-
-
-@cache
-def _loader() -> Any:
-    import yaml
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        """The safe loader, which reads a value with an unknown tag as plain data."""
-
-    def plain(loader: Any, _: str, node: Any) -> Any:
-        if isinstance(node, yaml.MappingNode):
-            return loader.construct_mapping(node, deep=True)
-        if isinstance(node, yaml.SequenceNode):
-            return loader.construct_sequence(node, deep=True)
-        return loader.construct_scalar(node)
-
-    def binary(loader: Any, node: Any) -> bytes:
-        try:
-            return binascii.a2b_base64(loader.construct_scalar(node))
-        except ValueError:
-            return b""
-
-    # A date is never a body, and an invalid one ("31 Feb") must not stop the reading.
-    Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: node.value)
-    Loader.add_constructor("tag:yaml.org,2002:binary", binary)
-    Loader.add_constructor("!binary", binary)
-    Loader.add_multi_constructor("!", plain)
-    Loader.add_multi_constructor("tag:", plain)
-    return Loader
