@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from reading import hear
 
 from loopcli.events import (
     Channel,
@@ -732,3 +733,17 @@ def test_a_chunk_that_only_the_standard_library_can_read_keeps_its_text() -> Non
     documents = [{**d, "model": "m"} for d in (chunk(content="a"), chunk(content="b"), odd)]
     lanes = said(*documents, {**chunk(content="d"), "model": "m"})
     assert lanes == {Lane(): "abcd"}
+
+
+@pytest.mark.parametrize("member", ["object", "type"])
+def test_a_chunk_that_says_it_is_an_error_is_one_at_every_cut(member: str) -> None:
+    usual = {"id": "c", "object": "chat.completion.chunk", "model": "m"}
+    choice = {"index": 0, "delta": {"content": "Hi. "}, "finish_reason": None}
+    documents = [usual, usual, {**usual, member: "error"}, usual]
+    data = b"".join(
+        b"data: " + json.dumps(doc | {"choices": [choice]}).encode() + b"\n\n" for doc in documents
+    )
+    whole = hear(data)
+    assert len(whole.errors) == 1
+    for size in (1, 60, 200, 333):
+        assert hear(data, [size] * len(data)) == whole

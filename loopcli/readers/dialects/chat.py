@@ -80,6 +80,7 @@ class ChatDialect(ProviderDialect):
                     and content.__class__ is str
                     and not doc.get("usage")
                     and doc.keys().isdisjoint(unusual)
+                    and "error" not in (doc.get("object"), doc.get("type"))
                     and not name
                 ):
                     # By identity: 1.0 and True are equal to 1 and are no index.
