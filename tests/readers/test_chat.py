@@ -747,3 +747,18 @@ def test_a_chunk_that_says_it_is_an_error_is_one_at_every_cut(member: str) -> No
     assert len(whole.errors) == 1
     for size in (1, 60, 200, 333):
         assert hear(data, [size] * len(data)) == whole
+
+
+@pytest.mark.parametrize("depth", [500, 985, 1015, 1023, 1100])
+def test_a_chunk_that_is_nested_deep_is_read_alike_at_every_cut(depth: int) -> None:
+    nested = '{"a":' * depth + "1" + "}" * depth
+    line = (
+        'data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,'
+        '"delta":{"content":"Hi. "},"finish_reason":null}]%s}\n\n'
+    )
+    lines = [line % "", line % "", line % f',"x":{nested}', line % "", line % ""]
+    data = "".join(lines).encode()
+    whole = hear(data)
+    assert whole.lanes[Lane()] in ("Hi. " * 5, "Hi. " * 4)
+    for size in (1, 100, len(lines[0]), 4096):
+        assert hear(data, [size] * len(data)) == whole
