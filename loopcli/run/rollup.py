@@ -13,6 +13,7 @@ from typing import Any
 from loopcli.errors import ConfigError
 from loopcli.lenient_json import amount, count
 from loopcli.run.journal import LARGEST, Record
+from loopcli.wording import near
 
 # The error kinds as the event has them, and the counter of each.
 _KINDS = {
@@ -41,10 +42,15 @@ class SessionSummary:
 
     def add(self, record: Record) -> None:
         """Count a record whose type is in ``COUNTED``."""
+        replies = record["type"] == "abandoned_replies"
+        priced = count(record.get("loopAbortPriced"), LARGEST) if replies else 0
         for name, costs in self._costs.items():
-            costs.append(amount(record.get(name)) or 0.0)
-        if record["type"] == "abandoned_replies":
-            self._priced += count(record.get("loopAbortPriced"), LARGEST)
+            cost = amount(record.get(name))
+            # A sum of no prices is written as 0, and is not known.
+            if cost is not None and (not replies or (priced and name == "totalCost")):
+                costs.append(cost)
+        if replies:
+            self._priced += priced
             return
         errors = self.errors
         errors["turns"] += 1
@@ -59,10 +65,10 @@ class SessionSummary:
             errors[name] += count(record.get(name), LARGEST)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the summary as plain JSON."""
+        """Return the summary as plain JSON; a cost of which nothing is known is ``None``."""
         return {
             "errors": self.errors,
-            **{name: math.fsum(costs) for name, costs in self._costs.items()},
+            **{name: math.fsum(costs) if costs else None for name, costs in self._costs.items()},
             "loopAbortUnpriced": max(0, self.errors["loopAborts"] - self._priced),
         }
 
@@ -75,16 +81,17 @@ class Rollup:
         self._parts: dict[tuple[str, str], SessionSummary] = {}
         self._models: dict[tuple[str, str], dict[str, None]] = {}
 
-    def add(self, record: Record, file: str) -> None:
-        """Count a record of a file; ignore records of other types."""
+    def add(self, record: Record, file: str) -> bool:
+        """Count a record of a file, if it is of a type that counts; return whether it is."""
         if record.get("type") not in COUNTED:
-            return
+            return False
         session = _name(record, "session")
         group = "" if self._by is None else file if self._by == "file" else _name(record, self._by)
         key = session, group
         self._parts.setdefault(key, SessionSummary()).add(record)
         if record.get("model"):
             self._models.setdefault(key, {})[_name(record, "model")] = None
+        return True
 
     def summaries(self) -> Iterator[dict[str, Any]]:
         """Yield each session's summary, in the order of their first records."""
@@ -92,20 +99,24 @@ class Rollup:
             label = {"session": key[0], "models": list(self._models.get(key, ()))}
             yield {"type": "summary", **label, **summary.to_json()}
 
-    def sums(self, field: str) -> list[tuple[str, float]]:
+    def sums(self, field: str) -> list[tuple[str, float | None]]:
         """Return the sum of a field for each group, the largest first.
 
-        ``field`` is a path in gg's notation (``summary.errors.loopAbortChars``).
+        A sum of costs of which none is known is ``None``. ``field`` is a path in gg's
+        notation (``summary.errors.loopAbortChars``).
         Raises ``ConfigError`` for an unknown field.
         """
         known = fields()
         if field not in known:
-            raise ConfigError(f"--sum: there is no field `{field}` (there is: {', '.join(known)})")
-        groups: dict[str, list[float]] = {}
+            hint = near(field, known)
+            raise ConfigError(
+                f"--sum: there is no field `{field}` (there is: {', '.join(known)}){hint}"
+            )
+        groups: dict[str, list[float | None]] = {}
         for (_, group), summary in self._parts.items():
             groups.setdefault(group, []).append(_flat(summary.to_json())[field])
         sums = [(group, _sum(values)) for group, values in groups.items()]
-        return sorted(sums, key=lambda pair: (-pair[1], pair[0]))
+        return sorted(sums, key=lambda pair: (-(pair[1] or 0), pair[0]))
 
 
 def fields() -> list[str]:
@@ -113,8 +124,8 @@ def fields() -> list[str]:
     return list(_flat(SessionSummary().to_json()))
 
 
-def _flat(summary: Mapping[str, Any]) -> dict[str, float]:
-    flat: dict[str, float] = {}
+def _flat(summary: Mapping[str, Any]) -> dict[str, float | None]:
+    flat: dict[str, float | None] = {}
     for name, value in summary.items():
         if isinstance(value, dict):
             flat |= {f"summary.{name}.{inner}": figure for inner, figure in value.items()}
@@ -123,8 +134,11 @@ def _flat(summary: Mapping[str, Any]) -> dict[str, float]:
     return flat
 
 
-def _sum(values: list[float]) -> float:
-    return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+def _sum(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return sum(known) if all(isinstance(value, int) for value in known) else math.fsum(known)
 
 
 def _name(record: Record, key: str) -> str:

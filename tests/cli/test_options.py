@@ -82,7 +82,7 @@ def test_what_cannot_be_printed_is_not_lost_silently(
 
 
 # The filter's, wrong or contradictory, and one that every other command takes, too.
-ODD = {"HOLD": "maybe", "REPORT": "-", "COLOR": "pink", "TRIP_EVENT": "1", "WINDOW_WORDS": "256"}
+ODD = {"HOLD": "maybe", "COLOR": "pink", "TRIP_EVENT": "1", "WINDOW_WORDS": "256"}
 
 
 @pytest.mark.parametrize("args", [*PRINTING, ["run", "-q", "true"], ["--", "rules"]], ids=" ".join)
@@ -127,5 +127,5 @@ def test_journal_and_config_are_set_by_the_environment_too(files: Path) -> None:
         f'{{"type":"sum","field":"summary.errors.turns","file":"{book}","sum":1}}\n'
     )
     del sums["LOOPCHECK_SUM"]  # of no use then, but no mistake
-    assert loopcheck("journal", book, **sums).stdout == loopcheck("journal", book).stdout
+    assert loopcheck("journal", book, **sums).stdout == loopcheck("journal", "--json", book).stdout
     assert loopcheck("config", agents, LOOPCHECK_AGENT="b").stdout.startswith("agent `b`: off")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -143,7 +144,7 @@ def test_consecutive_errors_follow_from_the_journal(path: Path) -> None:
 def test_a_torn_last_line_is_reported_and_skipped(path: Path) -> None:
     whole = json.dumps(turn(4, session="s")) + "\n"
     path.write_text(whole + '{"type":"turn_outcome","turns":5,"sess')
-    read = loopcheck("journal", path)
+    read = loopcheck("journal", "--json", path)
     assert read.returncode == 0
     assert read.stderr == f"loopcheck: warning: {path}: line 2 is torn; it is skipped\n"
     assert json.loads(read.stdout)["errors"]["turns"] == 1
@@ -152,7 +153,7 @@ def test_a_torn_last_line_is_reported_and_skipped(path: Path) -> None:
     assert f"warning: {path}: the last line was torn; it does not count" in run.stderr
     first, second, third = records(path)
     assert (first["turns"], second, third["turns"]) == (4, Damage(2, torn=False), 5)
-    read = loopcheck("journal", path)
+    read = loopcheck("journal", "--json", path)
     assert read.stderr == f"loopcheck: warning: {path}: line 2 is not a record; it is skipped\n"
     assert json.loads(read.stdout)["errors"]["turns"] == 2
 
@@ -286,12 +287,12 @@ def test_figures_that_are_none_count_as_nothing(path: Path) -> None:
         f'{{"type": {value}}}\n'
         for value in odd
     ))  # fmt: skip
-    done = loopcheck("journal", path)
+    done = loopcheck("journal", "--json", path)
     assert (done.returncode, done.stderr) == (0, "")
     seen = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum(summary["errors"]["turns"] for summary in seen) == len(odd)
     assert sum(summary["errors"]["loopAborts"] for summary in seen) == 0
-    assert sum(summary["workCost"] for summary in seen) == 1.5 - 3
+    assert sum(summary["workCost"] or 0 for summary in seen) == 1.5 - 3
     assert loopcheck("journal", "--sum", "summary.workCost", path).stdout.split() == ["-1.5"]
 
 
@@ -323,7 +324,7 @@ def book(path: Path) -> Path:
 
 
 def test_the_rollup_of_sessions(book: Path) -> None:
-    done = loopcheck("journal", book)
+    done = loopcheck("journal", "--json", book)
     assert (done.returncode, done.stderr) == (0, "")
     first, *others = map(json.loads, done.stdout.splitlines())
     assert first == {
@@ -357,7 +358,7 @@ SUMS = [
     (["summary.errors.loopAbortChars", "--by", "session"],
      "       87944  s\n         100  t\n           0  -\n"),
     (["summary.totalCost", "--by", "model"],
-     "        0.75  m/a\n           0  -\n           0  m/b\n"),
+     "        0.75  m/a\n         n/a  -\n         n/a  m/b\n"),
     (["summary.loopAbortUnpriced", "--by", "model"],
      "           5  m/a\n           1  m/b\n           0  -\n"),
     # A sum over sessions, not over turns.
@@ -384,7 +385,7 @@ def test_by_file_and_as_json(book: Path, tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_does_not_stop_the_others(book: Path, tmp_path: Path) -> None:
-    done = loopcheck("journal", tmp_path / "nosuch", tmp_path, book)
+    done = loopcheck("journal", "--json", tmp_path / "nosuch", tmp_path, book)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"loopcheck: {tmp_path / 'nosuch'}: No such file or directory",
@@ -394,13 +395,57 @@ def test_an_unreadable_file_does_not_stop_the_others(book: Path, tmp_path: Path)
 
 
 def test_usage() -> None:
-    for arguments in (["--by", "model"], ["--json"], ["--sum", "nosuch"], ["--sum"]):
+    for arguments in (["--by", "model"], ["--sum", "nosuch"], ["--sum"]):
         done = loopcheck("journal", *arguments, "/dev/null")
         assert (done.returncode, done.stdout) == (2, "")
     with pytest.raises(ConfigError, match=r"summary\.errors\.turns"):
         Rollup().sums("nosuch")
-    assert loopcheck("journal", "--sum", fields()[0], "/dev/null").stdout == "           0\n"
-    assert loopcheck("journal", "/dev/null").stdout == ""
+    assert "did you mean" in loopcheck("journal", "--sum", "summary.cost", "/dev/null").stderr
+
+
+def test_people_get_a_table(book: Path) -> None:
+    done = loopcheck("journal", book)
+    assert (done.returncode, done.stderr) == (0, "")
+    head, _, *rows = done.stdout.splitlines()
+    assert re.split(r" {2,}", head.strip()) == (
+        ["session", "models", "turns", "failed", "loops", "words lost", "characters", "cost"]
+    )
+    assert [re.split(r" {2,}", row.strip()) for row in rows] == [
+        ["s", "m/a, m/b", "4", "2", "6", "18,390", "87,944", "0.75 + 5 unpriced"],
+        ["t", "m/b", "1", "1", "1", "10", "100", "n/a"],
+        ["-", "n/a", "1", "0", "0", "0", "0", "n/a"],
+    ]
+
+
+def test_names_in_the_table_are_escaped(path: Path) -> None:
+    path.write_text(json.dumps(turn(1, session="a\x1b[2J", model="b\nc")) + "\n")
+    done = loopcheck("journal", path)
+    assert "\x1b" not in done.stdout
+    assert len(done.stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "no JSON\nat all\n", '{"type": "other"}\n', "[1]\n{"])
+@pytest.mark.parametrize("how", [[], ["--json"], ["--sum", fields()[0]]], ids=str)
+def test_a_file_without_records_is_one_line(how: list[str], text: str, path: Path) -> None:
+    path.write_text(text)
+    done = loopcheck("journal", *how, path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        f"loopcheck: {path}: it has no record of a turn, as `run --journal` writes one"
+    ]
+
+
+def test_what_has_no_price_is_not_free(path: Path) -> None:
+    lost = turn(1, loopAborts=2)
+    none = {"type": "abandoned_replies", "turn": 1, "totalCost": 0, "workCost": 0,
+            "loopAbortPriced": 0, "loopAbortUnpriced": 2}  # fmt: skip
+    path.write_text(json.dumps(lost) + "\n" + json.dumps(none) + "\n")
+    (summary,) = map(json.loads, loopcheck("journal", "--json", path).stdout.splitlines())
+    assert (summary["totalCost"], summary["workCost"]) == (None, None)
+    assert summary["loopAbortUnpriced"] == 2
+    assert loopcheck("journal", path).stdout.split()[-1] == "n/a"
+    sums = ["--json", "--sum", "summary.totalCost"]
+    assert json.loads(loopcheck("journal", *sums, path).stdout)["sum"] is None
 
 
 def test_standard_output_that_fails(book: Path) -> None:
@@ -417,7 +462,7 @@ def test_standard_output_that_fails(book: Path) -> None:
 
 def test_damage_is_skipped(path: Path) -> None:
     path.write_bytes(b'\xff\n[1]\n"x"\n\n{"type":"turn_outcome","turns":"many","loopAborts":-3}\n')
-    done = loopcheck("journal", path)
+    done = loopcheck("journal", "--json", path)
     assert done.stderr.count("is not a record") == 3
     errors = json.loads(done.stdout)["errors"]
     assert (errors["turns"], errors["loopAborts"]) == (1, 0)

@@ -176,7 +176,7 @@ ROWS = [
     Row("run", [], ["--progress"], "true", lambda seen: seen.err, "", ""),  # see test_terminal
     Row("run", [], ["--help"], "true", lambda seen: "Usage:" in seen.out, False, True),
     # The others.
-    Row("journal", ["book"], SUM, "", lambda seen: seen.out.strip()[-1:], "}", "5"),
+    Row("journal", ["book"], SUM, "", lambda seen: seen.out.split()[0], "session", "5"),
     Row("journal", ["book", *SUM], ["--by", "model"], "", lambda seen: seen.out.split(),
         ["5"], ["3", "b", "2", "a"]),
     Row("journal", ["book", *SUM], ["--json"], "", lambda seen: seen.out[:1], " ", "{"),
