@@ -14,7 +14,7 @@ from loopcli.output.base import Renderer, Summary
 from loopcli.status import Status, from_signal, worst
 from loopcli.system.limits import Limits, TimeLimitError
 from loopcli.system.output import Output, OutputError, ReaderGoneError, StalledError, Waiter
-from loopcli.system.stdio import SIGINT, SIGPIPE, Source, die_by, open_input
+from loopcli.system.stdio import SIGINT, SIGPIPE, Source, die_by, is_pipe, open_input
 from loopcli.system.stopwatch import Stopwatch
 from loopcli.verdicts import LENGTH, Verdict
 from loopcli.watch import End, PlacedVerdict, SessionReport, Watch
@@ -239,7 +239,11 @@ class Filter:
         return 0
 
     def _timed_out(self, limit: Exception) -> None:
-        self._stop(End.TIMED_OUT, Status.TIME_LIMIT, str(limit), kind="time-limit")
+        message = str(limit)
+        if not self._path and not self.output_failed and is_pipe(STDIN):
+            # A shell waits for every command of a pipeline, and this one cannot end the others.
+            message += "; the prompt returns when the command before the pipe writes or ends"
+        self._stop(End.TIMED_OUT, Status.TIME_LIMIT, message, kind="time-limit")
 
     def _stalled(self, stall: StalledError) -> None:
         self.output_failed = True

@@ -57,7 +57,7 @@ class Source:
 
 def watch_reader(poll: select.poll, output: int) -> None:
     """Have ``poll`` report when the reader of ``output`` has gone, if that is a pipe."""
-    if _is_pipe(output):
+    if is_pipe(output):
         poll.register(output, 0)
 
 
@@ -66,7 +66,8 @@ def reader_gone(ready: dict[int, int], output: int) -> bool:
     return bool(ready.get(output, 0) & _HUNG_UP)
 
 
-def _is_pipe(fd: int) -> bool:
+def is_pipe(fd: int) -> bool:
+    """Return whether a descriptor is an end of a pipe; a closed one is not."""
     try:
         return stat.S_ISFIFO(os.fstat(fd).st_mode)
     except OSError:

@@ -407,6 +407,24 @@ def test_time_runs_out(flag: str, piece: bytes) -> None:
         told = filter_.told()
         assert f"({flag})" in told
         assert "0.3 s" in told
+        assert "the prompt returns when the command before the pipe writes or ends" in told
+
+
+def test_no_prompt_waits_for_a_named_file(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with Open("--timeout", "0.3", str(fifo)) as filter_, open(fifo, "wb"):
+        assert filter_.finish() == 7
+        assert "the prompt" not in filter_.told()
+
+
+def test_the_report_has_the_times() -> None:
+    times = ["seconds", "first_byte_seconds", "first_delta_seconds"]
+    whole, byte, delta = (run([], COMMENT + SSE_CLEAN).end[name] for name in times)
+    assert 0 <= byte <= delta
+    assert whole < PATIENCE
+    assert [run([], COMMENT).end[name] is None for name in times] == [False, False, True]
+    assert [run([], b"").end[name] is None for name in times] == [False, True, True]
 
 
 # --- The cut -------------------------------------------------------------------------------------
