@@ -166,5 +166,5 @@ class StreamMonitor:
         if self.verdict is None:
             placed = next((one for _, verdicts in judged for one in verdicts), None)
             if placed is not None:
-                self.verdict, self.cut = placed
+                self.verdict, self.cut = placed.verdict, placed.cut
         return self.verdict

@@ -54,11 +54,13 @@ class End(StrEnum):
 class PlacedVerdict(NamedTuple):
     """A verdict, and the byte at which the input is to be cut for it.
 
-    A server's own verdict needs no cut: the server has ended the reply.
+    A server's own verdict needs no cut: the server has ended the reply. ``input_kind`` names
+    the format and framing that the input was read as.
     """
 
     verdict: Verdict
     cut: int | None
+    input_kind: str = ""
 
 
 class SessionReport(NamedTuple):
@@ -66,6 +68,9 @@ class SessionReport(NamedTuple):
 
     output: SessionOutput
 
+
+# The framings that several formats come in.
+_FRAMINGS = ("sse", "ndjson", "json")
 
 # What a watch yields: an event, or a report, with the verdicts on it.
 WatchItem = tuple[Event | SessionReport, list[PlacedVerdict]]
@@ -87,6 +92,11 @@ class StreamState:
         self.server_loop = False
         self.rounds = 0  # of a session
         self.has_words = False  # whether any text but blanks has arrived
+
+    @property
+    def input_kind(self) -> str:
+        """The format, and the framing where it adds something: ``chat over sse``."""
+        return f"{self.format} over {self.framing}" if self.framing in _FRAMINGS else self.format
 
     @property
     def nothing_arrived(self) -> bool:
@@ -212,11 +222,13 @@ class Watch:
         for output in judge.update(event):
             stop = getattr(output, "stop", None)
             cut = None if stop is None else getattr(output, "byte", None)
-            yield SessionReport(output), [PlacedVerdict(_ended(stop), cut)] if stop else []
+            stops = [PlacedVerdict(_ended(stop), cut, self.state.input_kind)] if stop else []
+            yield SessionReport(output), stops
 
     def _judge_text(self, event: Text) -> list[PlacedVerdict]:
         verdicts = self.detector.update(event)
-        return [PlacedVerdict(v, event.marks.byte_after(v.offset)) for v in verdicts]
+        kind = self.state.input_kind if verdicts else ""
+        return [PlacedVerdict(v, event.marks.byte_after(v.offset), kind) for v in verdicts]
 
     def _judge_words(self, call: SessionCall) -> Iterator[WatchItem]:
         """Judge the words of a call that came whole, as a lane of its own."""
@@ -234,9 +246,8 @@ class Watch:
         lane = Lane(choice=event.choice)
         words, chars = self.detector.totals(lane.channel, lane.choice)
         message = f"the server ended the reply as a repetition: {event.sign}"
-        return PlacedVerdict(
-            Verdict("server", REPETITION, message, words, chars, 0, 0, 0, lane=lane), None
-        )
+        verdict = Verdict("server", REPETITION, message, words, chars, 0, 0, 0, lane=lane)
+        return PlacedVerdict(verdict, None, self.state.input_kind)
 
 
 def _is_session(name: str) -> bool:

@@ -11,7 +11,7 @@ from loopcli.output.console import RED, YELLOW, Console
 from loopcli.output.trip_line import trip_line
 from loopcli.status import Status
 from loopcli.watch import PlacedVerdict
-from loopcli.wording import shown
+from loopcli.wording import counted, shown
 
 if TYPE_CHECKING:
     from loopcli.session_verdicts import SessionOutput
@@ -63,7 +63,7 @@ class TextRenderer:
         if lane.choice:
             where = f"choice {lane.choice}: {where}"
         if not self._document:
-            line = trip_line(verdict, dry_run=self._dry_run, advice=self._advice)
+            line = trip_line(verdict, ruling.input_kind, dry_run=self._dry_run, advice=self._advice)
             self._console.line(where + line, source=self._file, color=RED)
             return
         line = where + verdict.message
@@ -102,5 +102,7 @@ class TextRenderer:
                 f"peak {peak.value} of {peak.ceiling} ({name})"
                 for name, peak in summary.peaks.items()
             )
-            totals = f"{summary.end}: {summary.words} words, {summary.chars} characters"
+            kind = f" ({summary.state.input_kind})" if summary.state.input_kind else ""
+            totals = f"{summary.end}{kind}: {counted(summary.words, 'word')}, "
+            totals += counted(summary.chars, "character")
             self._console.line(totals + (f", {peaks}" if peaks else ""), source=self._source)

@@ -11,8 +11,13 @@ _CEILINGS = {"saturation": "min_saturated_run", "novelty": "novelty_words"}
 _PERIOD_KINDS = ("letters", "signs", "art", "table", "data", "counter")
 
 
-def trip_line(verdict: Verdict, *, dry_run: bool = False, advice: bool = False) -> str:
+def trip_line(
+    verdict: Verdict, input_kind: str = "", *, dry_run: bool = False, advice: bool = False
+) -> str:
     """Return the line for a verdict; with ``advice`` it ends with the knob to raise.
+
+    ``input_kind`` is what the input was read as; plain text, which is what a newcomer pipes, is
+    not named.
 
     >>> verdict = Verdict(
     ...     "period", "repetition", "", 3, 648, 8, 640, 640, None, 0, ("void 0;",),
@@ -23,6 +28,8 @@ def trip_line(verdict: Verdict, *, dry_run: bool = False, advice: bool = False) 
 --period-letters 1300'
     >>> trip_line(verdict, dry_run=True)
     'would have stopped a loop (period, letters): "void 0;" × 81 since character 0'
+    >>> trip_line(verdict, "chat over sse")
+    'stopped a loop in chat over sse (period, letters): "void 0;" × 81 since character 0'
     """
     if verdict.rule == "server":
         return verdict.message
@@ -32,23 +39,24 @@ def trip_line(verdict: Verdict, *, dry_run: bool = False, advice: bool = False) 
     # The run may have passed its ceiling before the rule could fire.
     reached = verdict.ceiling if verdict.kind == LENGTH else verdict.gauge
     hint = f"; {ask} --{kebab(knob)} {_higher(reached)}" if advice and knob else ""
-    return f"{act} {_subject(verdict)}{hint}"
+    place = "" if input_kind in ("", "text") else f" in {input_kind}"
+    return f"{act} {_subject(verdict, place)}{hint}"
 
 
-def _subject(verdict: Verdict) -> str:
+def _subject(verdict: Verdict, place: str) -> str:
     """Return what was stopped, what repeats, how often, and where that began."""
     if verdict.kind == LENGTH:
-        return f"a long reply (length): {verdict.message}"
+        return f"a long reply{place} (length): {verdict.message}"
     facts, units = verdict.facts, " ".join(map(shown, verdict.repeated))
     since = f"since character {verdict.onset_char}"
     if verdict.rule == "period":
         alike = ", its numbers change," if facts["unit_kind"] in ("counter", "dialogue") else ""
-        kind = f"(period, {facts['unit_kind']})"
-        return f"a loop {kind}: {units} × {facts['copies']}{alike} {since}"
+        rule = f"(period, {facts['unit_kind']})"
+        return f"a loop{place} {rule}: {units} × {facts['copies']}{alike} {since}"
     if verdict.rule == "saturation":
         run = counted(verdict.gauge, "word")
-        return f"a loop (saturation): {units} repeated across {run} in a row {since}"
-    return f"a loop ({verdict.rule}): {verdict.message}; repeating {units} {since}"
+        return f"a loop{place} (saturation): {units} repeated across {run} in a row {since}"
+    return f"a loop{place} ({verdict.rule}): {verdict.message}; repeating {units} {since}"
 
 
 def _knob(verdict: Verdict) -> str:

@@ -48,7 +48,7 @@ def looped(outcome: AttemptOutcome, watch: Watch, tripped: PlacedVerdict) -> Att
     return outcome._replace(
         kind=AttemptKind.LOOPED,
         cause=f"abandoned a looping reply: {detail}",
-        plain=trip_line(tripped.verdict),
+        plain=trip_line(tripped.verdict, tripped.input_kind),
         retryable=True,
         detail=detail,
         words=words,

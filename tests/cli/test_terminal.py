@@ -67,8 +67,9 @@ def test_a_trip_is_reported_below_the_text(arguments: list[str]) -> None:
     assert status == 3
     assert LOOP.startswith(text)
     assert len(text) > 600
+    place = " in chat over sse" if "--emit" in arguments else ""
     assert message == (
-        'stopped a loop (period, letters): "round and round, " × 38 since character 6; '
+        f'stopped a loop{place} (period, letters): "round and round, " × 38 since character 6; '
         "not a loop? --period-letters 1300\n"
     )
 
@@ -127,7 +128,7 @@ def test_run_reports_a_loop_below_the_text() -> None:
     assert status == 123
     assert LOOP.startswith(text)
     assert len(text) > 600
-    assert message.startswith("stopped a loop (period, letters): ")
+    assert message.startswith("stopped a loop in chat over sse (period, letters): ")
 
 
 def test_run_reports_a_discarded_loop_above_the_reply() -> None:

@@ -120,8 +120,8 @@ def test_a_turn_says_what_happened_and_nothing_else() -> None:
     assert done.stderr.splitlines() == [
         "loopcheck: warning: attempt 1 of 11 failed: the stream was cut: it ended without a "
         "finish_reason or [DONE]; retrying in 0.0 s",
-        'loopcheck: warning: attempt 2 of 11: stopped a loop (period, letters): "void 0;\\n" '
-        "× 81 since character 0; retrying in 0.0 s",
+        "loopcheck: warning: attempt 2 of 11: stopped a loop in chat over sse (period, letters): "
+        '"void 0;\\n" × 81 since character 0; retrying in 0.0 s',
         "loopcheck: warning: discarded 1 looping reply before this one: 162 words, "
         "648 characters, which may be billed",
     ]

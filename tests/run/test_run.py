@@ -184,8 +184,8 @@ def test_the_default_rules_throw_away_less(tmp_path: Path) -> None:
         done = ask(server, *default, "--retries", "3")
     assert done.returncode == 123
     assert done.stderr.endswith(
-        'no reply after 4 attempts; the last: stopped a loop (period, letters): "void 0;\\n" '
-        "× 81 since character 0; 4 looped, 2592 characters discarded\n"
+        "no reply after 4 attempts; the last: stopped a loop in chat over sse (period, letters): "
+        '"void 0;\\n" × 81 since character 0; 4 looped, 2592 characters discarded\n'
     )
 
 
