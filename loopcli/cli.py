@@ -13,6 +13,7 @@ from loopcli import __version__
 from loopcli.commands.completing import file_names
 from loopcli.commands.environment import PREFIX, name_variable
 from loopcli.commands.filter import EPILOG, filter_options, run_filter
+from loopcli.commands.grouping import GroupedCommand
 from loopcli.errors import ConfigError
 from loopcli.output.console import Console
 from loopcli.status import RunStatus, Status
@@ -29,8 +30,11 @@ _LAZY = ("analyze", "completion", "config", "help", "journal", "rules", "run")
 _FILES = "loopcheck.files"
 
 
-class Commands(click.Group):
-    """The commands. Each is a module of ``commands`` and is imported when it is called."""
+class Commands(GroupedCommand, click.Group):
+    """The filter and the other commands.
+
+    Each of those is a module of ``commands`` and is imported when it is called.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -66,6 +70,14 @@ class Commands(click.Group):
             return super().parse_args(ctx, args)
         finally:
             ctx.resilient_parsing = lenient
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what a newcomer needs on one screen, and then the options."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_commands(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+        self.format_options(ctx, formatter)
 
     def _first_word(self, ctx: click.Context, args: list[str]) -> str | None:
         """Return the first word that is neither an option nor the value of one."""
@@ -114,6 +126,7 @@ def cli(ctx: click.Context, /, **params: Any) -> int | None:
     \b
     curl -sSN https://… | loopcheck           copy a stream, and cut a loop
     loopcheck --dry-run saved.sse             judge a recording, cut nothing
+    loopcheck run -- curl -sSiN https://…     ask again when the reply loops
 
     Standard input, or each FILE in turn, is copied to standard output, byte
     for byte, while the rules watch what the model writes. When a rule fires, the

@@ -55,7 +55,7 @@ def register() -> None:
     add_completion_class(Bash)
 
 
-@click.command("completion")
+@click.command("completion", short_help="Print what makes a shell complete the command line.")
 @click.argument("shell", type=click.Choice(list(_SHELLS)), metavar="bash|zsh|fish")
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> int:

@@ -97,7 +97,8 @@ def input_option(what: str) -> Callable[[F], F]:
         type=click.Choice(NAMES),
         metavar="FORMAT",
         default="auto",
-        help=f"The format of {what}: {', '.join(NAMES)}; auto detects it.  [default: auto]",
+        help=f"The format of {what}: auto detects it; or text, sse, ndjson, json, or the name "
+        "of an API's or an agent's format. A wrong name lists all.  [default: auto]",
     )
 
 

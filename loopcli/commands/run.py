@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from loopcli import __version__
 from loopcli.commands import options
 from loopcli.commands.completing import FILE
+from loopcli.commands.grouping import GroupedCommand
 from loopcli.detector import Detector
 from loopcli.output.console import Console
 from loopcli.run.attempt import AttemptRunner, AttemptSettings
@@ -49,6 +50,7 @@ Exit status: the command's own, or
 
 @click.command(
     "run",
+    cls=GroupedCommand,
     context_settings=_SETTINGS,
     epilog=_EPILOG,
     short_help="Run a command that prints a reply; run it again if the reply loops.",

@@ -10,6 +10,7 @@ import click
 
 from loopcli.commands import options
 from loopcli.commands.completing import FILE, assigned
+from loopcli.commands.grouping import GroupedCommand
 from loopcli.errors import ConfigError
 from loopcli.output.formats import table as formats
 from loopcli.rules import table
@@ -33,6 +34,7 @@ _EXCLUDED = {
 
 @click.command(
     "analyze",
+    cls=GroupedCommand,
     context_settings=_HELP,
     short_help="Replay recorded replies, and try other knobs.",
 )
