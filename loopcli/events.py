@@ -162,13 +162,15 @@ class ServerLoop(NamedTuple):
 class HttpHead(NamedTuple):
     """The head of an HTTP response, as ``curl -i`` prints it before the body.
 
-    ``retry_after`` is that header's value as sent, empty if there is none;
-    ``byte`` is where the body begins.
+    ``byte`` is where the body begins. The others are the values of headers as they
+    were sent, empty if there is none: when to ask again, and the server's time.
     """
 
     status: int
     retry_after: str = ""
     byte: int = 0
+    retry_after_ms: str = ""
+    date: str = ""
 
 
 class UpstreamError(NamedTuple):

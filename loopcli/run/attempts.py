@@ -13,12 +13,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from loopcli.events import HttpHead, Meta
+from loopcli.run.retry_after import wait_of
 from loopcli.status import RunStatus
 from loopcli.watch import PlacedVerdict, StreamState
 from loopcli.wording import counted
-
-# The statuses whose Retry-After header is used.
-_HEED_RETRY_AFTER = frozenset({429, 503})
 
 
 class AttemptKind(StrEnum):
@@ -73,6 +71,8 @@ class AttemptOutcome(NamedTuple):
 class Policy(NamedTuple):
     """How many retries, and how long to wait before each: in seconds, doubled, capped.
 
+    A server may ask for a longer wait, up to ``most_asked``.
+
     >>> [Policy().delay(failures) for failures in range(1, 9)]
     [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
     """
@@ -80,20 +80,14 @@ class Policy(NamedTuple):
     retries: int = 10
     base: float = 1.0
     maximum: float = 60.0
+    # Whoever asks for more than this asks for another day, or is not sane.
+    most_asked: float = 300.0
 
-    def delay(self, failures: int, head: HttpHead | None = None) -> float:
-        """Return the wait after this many failures; a longer Retry-After overrides it."""
+    def delay(self, failures: int, head: HttpHead | None = None, now: float = 0) -> float:
+        """Return the wait after this many failures, ``now`` seconds after the epoch."""
         # 2.0**1024 overflows a float; any sane maximum is reached long before.
         scheduled = min(self.base * 2.0 ** min(failures - 1, 1000), self.maximum)
-        return max(scheduled, _retry_after(head))
-
-
-def _retry_after(head: HttpHead | None) -> float:
-    """Return the seconds in a head's Retry-After; dates are ignored."""
-    if head is None or head.status not in _HEED_RETRY_AFTER:
-        return 0
-    text = head.retry_after
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+        return max(scheduled, min(wait_of(head, now), self.most_asked))
 
 
 class Discarded(NamedTuple):
@@ -111,13 +105,16 @@ class Attempts:
         self._policy = policy
         self.outcomes: list[AttemptOutcome] = []
 
-    def take(self, outcome: AttemptOutcome) -> float | None:
-        """Record an outcome; return the wait in seconds, ``None`` if it was the last."""
+    def take(self, outcome: AttemptOutcome, now: float = 0) -> float | None:
+        """Record an outcome; return the wait in seconds, ``None`` if it was the last.
+
+        ``now`` is the time in seconds after the epoch.
+        """
         self.outcomes.append(outcome)
         failures = len(self.outcomes)
         if not outcome.retryable or failures > self._policy.retries:
             return None
-        return self._policy.delay(failures, outcome.head)
+        return self._policy.delay(failures, outcome.head, now)
 
     @property
     def last(self) -> AttemptOutcome:
@@ -196,11 +193,13 @@ def ask(
     attempt: Callable[[], AttemptOutcome],
     sleep: Callable[[float], None],
     retrying: Callable[[float], None],
+    clock: Callable[[], float],
 ) -> None:
     """Make attempts until one is answered or no retry is left.
 
-    ``retrying`` is called before each wait, with its seconds.
+    ``retrying`` is called before each wait, with its seconds. ``clock`` gives the
+    seconds after the epoch, for servers that ask to wait until a date.
     """
-    while (seconds := attempts.take(attempt())) is not None:
+    while (seconds := attempts.take(attempt(), clock())) is not None:
         retrying(seconds)
         sleep(seconds)

@@ -118,7 +118,7 @@ class TurnRunner:
         return True
 
     def _ask(self, signals: Signals) -> None:
-        ask(self._attempts, self._attempt, signals.sleep, self._retrying)
+        ask(self._attempts, self._attempt, signals.sleep, self._retrying, time.time)
 
     def _attempt(self) -> AttemptOutcome:
         outcome = self._runner.attempt()

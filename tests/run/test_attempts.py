@@ -36,6 +36,7 @@ LOOP = AttemptOutcome(
     chars=12261,
 )
 STALL = AttemptOutcome(AttemptKind.STALLED, "the stream stalled", retryable=True)
+NOW = 1_700_000_000.0
 BUSY = AttemptOutcome(AttemptKind.HTTP, "HTTP 503", retryable=True, head=HttpHead(503))
 DENIED = AttemptOutcome(AttemptKind.HTTP, "HTTP 401: no key", head=HttpHead(401))
 
@@ -54,6 +55,7 @@ def told(outcomes: Sequence[AttemptOutcome], policy: Policy | None = None) -> To
         lambda: next(left),
         waits.append,
         lambda seconds: warnings.append(attempts.retry_line(seconds)),
+        lambda: NOW,
     )
     assert next(left, None) is None, "not every attempt was made"
     return Told(attempts, waits, warnings)
@@ -80,8 +82,8 @@ SCHEDULES = [
     (["500 120", "200"], Policy(), [1], 0),
     (["503"] * 4, Policy(retries=3, maximum=2), [1, 2, 2], 122),
     (["503 20", "502", "502"], Policy(retries=2), [20, 2], 122),
-    # And around it: no date, no fraction, no less than the schedule.
-    (["429 1.5", "429 Fri, 31 Dec 1999 23:59:59 GMT", "429 -4", "200"], Policy(), [1, 2, 4], 0),
+    # And around it: fractions, a date that has passed, no less than the schedule.
+    (["429 1.5", "429 Fri, 31 Dec 1999 23:59:59 GMT", "529 -4", "200"], Policy(), [1.5, 2, 4], 0),
     (["429", "429", "429 3", "200"], Policy(), [1, 2, 4], 0),
     (["401"], Policy(), [], 122),
     (["404 7"], Policy(), [], 122),
@@ -112,10 +114,52 @@ def test_the_schedule_of_responses(
             return outcome
 
     attempts = Attempts(policy)
-    ask(attempts, attempt, slept.append, lambda _: None)
+    ask(attempts, attempt, slept.append, lambda _: None, lambda: NOW)
     assert not requests
     assert slept == waits
     assert attempts.status == status
+
+
+SENT = "Tue, 14 Nov 2023 22:13:20 GMT"  # NOW
+LATER = "Tue, 14 Nov 2023 22:14:05 GMT"  # 45 seconds after it
+
+
+@pytest.mark.parametrize(
+    ("head", "wait"),
+    [
+        (HttpHead(429, "7"), 7),
+        (HttpHead(503, "2.5"), 2.5),
+        (HttpHead(529, "4"), 4),
+        (HttpHead(500, "7"), 1),
+        (HttpHead(429, "0"), 1),
+        (HttpHead(429, "-3"), 1),
+        (HttpHead(429, "soon"), 1),
+        (HttpHead(429, "1e9"), 1),
+        (HttpHead(429, "nan"), 1),
+        (HttpHead(429, "³"), 1),
+        (HttpHead(429, "9", retry_after_ms="1500"), 1.5),
+        (HttpHead(429, "9", retry_after_ms="many"), 9),
+        # A date: by the server's own clock, or by ours.
+        (HttpHead(429, LATER, date=SENT), 45),
+        (HttpHead(429, LATER), 45),
+        (HttpHead(429, LATER, date="Tue, 14 Nov 2023 22:14:00 GMT"), 5),
+        (HttpHead(429, SENT, date=LATER), 1),
+        (HttpHead(429, "Tue, 99 Nov 2023 22:14:00 GMT"), 1),
+        # Bounded.
+        (HttpHead(429, "86400"), 300),
+        (HttpHead(429, "Tue, 14 Nov 2093 22:14:05 GMT", date=SENT), 300),
+    ],
+    ids=str,
+)
+def test_a_server_may_ask_for_a_wait(head: HttpHead, wait: float) -> None:
+    busy = BUSY._replace(head=head)
+    assert told([busy, DONE]).waits == [wait]
+
+
+def test_the_longest_wait_can_be_set() -> None:
+    busy = BUSY._replace(head=HttpHead(429, "86400"))
+    assert told([busy, DONE], Policy(most_asked=3600)).waits == [3600]
+    assert told([busy, DONE], Policy(most_asked=0)).waits == [1]
 
 
 @pytest.mark.parametrize(("retries", "total"), [(10, 303), (30, 1503)])
@@ -221,7 +265,7 @@ def test_every_attempt_has_a_fresh_detector(signals: Signals) -> None:
         settings = AttemptSettings(retry_on=frozenset({9}))
         launch = AttemptRunner(command, nothing.fileno(), settings, make, signals, pytest.fail)
         attempts = Attempts(Policy(retries=2))
-        ask(attempts, launch.attempt, lambda _: None, lambda _: None)
+        ask(attempts, launch.attempt, lambda _: None, lambda _: None, lambda: NOW)
     assert [watch.detector.totals()[0] for watch in made] == [2000, 2000, 2000]
     assert attempts.status == 9
 

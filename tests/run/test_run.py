@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import PATIENCE, environ, until
+from processes import PATIENCE, environ, loopcheck, until
 from servers import (
     Handler,
     Provider,
@@ -579,3 +579,25 @@ def test_every_failure_has_a_type(kind: AttemptKind) -> None:
     assert record["error"] == "model_api"
     assert record["errorType"].startswith(("model_", "command_"))
     assert record["consecutiveErrors"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "options", "runs"),
+    [
+        ("curl", 7, [], 3),
+        ("curl", 56, [], 3),
+        ("curl", 22, [], 1),
+        ("wget", 7, [], 1),
+        ("curl", 7, ["--retry-on", "22"], 1),
+        ("curl", 22, ["--retry-on", "22"], 3),
+    ],
+)
+def test_what_curl_failed_to_fetch_is_fetched_again(
+    name: str, status: int, options: list[str], runs: int, tmp_path: Path
+) -> None:
+    command = tmp_path / name
+    command.write_text(f"#!/bin/sh\necho x >> {tmp_path}/log\nexit {status}\n")
+    command.chmod(0o755)
+    done = loopcheck("run", "-q", "--retries=2", "--backoff-base=0", *options, str(command))
+    assert done.returncode == status
+    assert (tmp_path / "log").read_text() == "x\n" * runs

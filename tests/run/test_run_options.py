@@ -156,6 +156,8 @@ ROWS = [
         wait, "1.0", "0.2"),
     Row("run", ["--retries=1", "--retry-on=7", "--backoff-base=0.3"], ["--backoff-max", "0.1"],
         "exit 7", wait, "0.3", "0.1"),
+    Row("run", ["--retries=1", "--backoff-base=0.1"], ["--retry-after-max", "0.2"],
+        r"printf 'HTTP/1.1 429 X\r\nRetry-After: 0.7\r\n\r\nbusy'", wait, "0.7", "0.2"),
     Row("run", [*QUICK, "--retries=2"], ["--retry-on", "6,7"], "echo x >> log; exit 7",
         runs, 1, 3),
     Row("run", [], ["--stream"], "echo hello; exit 7", lambda seen: seen.out, "", "hello\n"),

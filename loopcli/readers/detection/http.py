@@ -29,7 +29,8 @@ from loopcli.readers.errors import lone_error, upstream_error
 
 _HEADER = re.compile(rb"[!#-'*+.0-9A-Z^-z|~-]+:[^\r\n]*\r?\n|[ \t][^\r\n]*\r?\n")
 _BLANK = re.compile(rb"\r?\n")
-_RETRY_AFTER = re.compile(rb"retry-after:([^\r\n]*)", re.IGNORECASE)
+# The headers that say when to ask again, and by whose clock.
+_TIMES = re.compile(rb"(retry-after|retry-after-ms|date):([^\r\n]*)", re.IGNORECASE)
 _EVENTS = re.compile(rb"content-type:[ \t]*text/event-stream", re.IGNORECASE)
 _MAX_HEAD = 64 * 1024
 # Only this much of a body is read for its message.
@@ -108,9 +109,15 @@ class HeadProbe(Probe):
         self._surely = True
         if _EVENTS.match(line):
             self._events = True
-        after = _RETRY_AFTER.match(line)
-        if after:
-            self._next = self._next._replace(retry_after=after[1].strip().decode("latin-1"))
+        if time := _TIMES.match(line):
+            value, head = time[2].strip().decode("latin-1"), self._next
+            match time[1].lower():
+                case b"date":
+                    self._next = head._replace(date=value)
+                case b"retry-after":
+                    self._next = head._replace(retry_after=value)
+                case _:
+                    self._next = head._replace(retry_after_ms=value)
         return _HEADER.fullmatch(line) is not None
 
     def _no_head(self) -> Choice:
