@@ -81,6 +81,8 @@ class ClaudeStream(ClaudeRecords):
     def has_streamed(self, agent: str, ident: str) -> bool:
         """Return whether a reply has come as events already."""
         reply = self._replies.get(agent)
+        if reply is not None and not reply.ident:
+            reply.ident = ident  # its beginning was missed
         return reply is not None and reply.ident == ident
 
     def other(self, kind: str, doc: dict[str, Any], out: SessionCollector) -> None:
@@ -119,6 +121,8 @@ class ClaudeStream(ClaudeRecords):
         if kind == "message_start":
             self._start(string(member(event, "message", "id")), agent, out)
             return
+        if agent not in self._replies and kind in ("content_block_start", "content_block_delta"):
+            self._start("", agent, out)  # whoever saved the stream began in the middle of it
         reply = self._replies.get(agent)
         if reply is None or reply.done:
             return

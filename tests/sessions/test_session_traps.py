@@ -205,6 +205,18 @@ def test_text_that_streamed_is_not_read_again_from_its_record() -> None:
     assert read(lines(*records)) == [("content", "", "Hello there."), ("RoundEnd", "")]
 
 
+def test_a_stream_that_was_saved_from_its_middle_on_is_read() -> None:
+    whole = assistant("m", {"type": "text", "text": "Hello there."})
+    records = [delta("Hello "), delta("there."), whole, partial(type="message_stop")]
+    said = [("content", "", "Hello there."), ("RoundEnd", "")]
+    assert read(lines(*records)) == said
+    assert read(lines(*records, *start("n"), delta("Hi."), partial(type="message_stop"))) == [
+        *said,
+        ("content", "", "Hi."),
+        ("RoundEnd", ""),
+    ]
+
+
 def test_a_streamed_reply_ends_with_its_last_event_and_not_later() -> None:
     reader = SessionReader("claude-code-stream-json")
     reader.feed(lines(*start("m"), delta("Hello.")))
