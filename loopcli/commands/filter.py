@@ -66,7 +66,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--trip-event",
         is_flag=True,
-        help="When a rule fires, end an event stream with an error event.",
+        help="When a rule fires, end the stream with an error in the form of its API.",
     ),
     click.option("--strict", is_flag=True, help="Treat a stream without an end mark as malformed."),
     options.seconds_option(

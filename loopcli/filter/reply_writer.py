@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from loopcli.events import Event, Restart, Text
 from loopcli.filter.settings import FilterSettings
 from loopcli.filter.trimming import TrimPoints
-from loopcli.lenient_json import dump_line
 from loopcli.session_events import RoundEnd, RoundRestart
 from loopcli.system.output import Output
 from loopcli.verdicts import Verdict
@@ -66,21 +65,19 @@ class ReplyWriter:
             self._end = event.marks.byte_after(len(event.text))
 
     def trip_event(self, verdict: Verdict, state: StreamState) -> None:
-        """With ``--trip-event``, end the stream of events with an error."""
+        """With ``--trip-event``, end the stream with an error of its API."""
         if not self._settings.trip_event:
             return
-        if state.framing != "sse":
-            self._warn("--trip-event has no effect: the stream is not SSE")
-            return
-        error = {
-            "message": f"loopcheck stopped the model's reply: {verdict.message}",
-            "type": "model_response_loop",
-            "param": None,
-            "code": "model_response_loop",
-        }
-        gap = b"" if self._output.at_blank_line else b"\n\n"
-        self._output.write(gap + b"data: " + dump_line({"error": error}))
-        self._output.write(b"\n\ndata: [DONE]\n\n")
+        from loopcli.filter.trip_event import trip_event  # seldom needed
+
+        message = f"loopcheck stopped the model's reply: {verdict.message}"
+        event = trip_event(state.format, state.framing, message)
+        if event is None:
+            self._warn(f"--trip-event has no effect on {state.input_kind}")
+        elif state.framing == "sse":
+            self._output.write((b"" if self._output.at_blank_line else b"\n\n") + event)
+        else:
+            self._output.write((b"\n" if self._output.in_line else b"") + event)
 
     def finish(self, verdict: Verdict | None, *, clean: bool) -> None:
         """Print what is held of it as the settings ask; end the text's last line.

@@ -241,9 +241,14 @@ class Output:
         """Whether an SSE event may begin here."""
         return not self.written or self._last.endswith(_BLANK_LINES)
 
+    @property
+    def in_line(self) -> bool:
+        """Whether what was written last ends within a line."""
+        return bool(self._last) and not self._last.endswith(b"\n")
+
     def ends_line(self) -> bool:
         """Return whether the last line is unfinished; the caller is to end it."""
-        unfinished = self.written != self._ended_line_at and not self._last.endswith(b"\n")
+        unfinished = self.in_line and self.written != self._ended_line_at
         self._ended_line_at = self.written
         return unfinished
 

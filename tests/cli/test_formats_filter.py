@@ -135,15 +135,6 @@ def test_compressed_input_is_copied_and_named() -> None:
     assert "--compressed" in err
 
 
-def test_a_trip_event_is_for_event_streams() -> None:
-    data = written("ollama", content=LOOP)
-    status, out, err = loopcheck(data, "--trip-event")
-    assert (status, data.startswith(out)) == (3, True)
-    assert "--trip-event has no effect: the stream is not SSE" in err
-    status, out, _ = loopcheck(written("anthropic", content=LOOP), "--trip-event")
-    assert (status, out.endswith(b"data: [DONE]\n\n")) == (3, True)
-
-
 @pytest.mark.parametrize("name", [n for n in FORMATS if n not in ("chat-curl-i", "vercel-lines")])
 def test_emit_text_gives_the_content(name: str) -> None:
     data = written(name, content="Hello there, 🧱.\n")
