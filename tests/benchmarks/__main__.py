@@ -1,6 +1,6 @@
 """Measure the filter against references in the same run, and print a table of ratios.
 
-    python tests/benchmarks [--quick]
+    python -m tests.benchmarks [--quick] [--only bulk|streams|memory]
 
 Each row is the best of several runs of each side, taken in turn, so that a
 busy machine slows both. Nothing here is a test: figures depend on the machine,
@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import orjson
-import sessions
 from tabulate import tabulate
+
+from tests.benchmarks import sessions, streams
 
 ENTRY = "from loopcli.__main__ import entry; entry()"
 BARE = [sys.executable, "-c", ENTRY]
@@ -33,45 +33,6 @@ NOVELTY = [*BARE, "--rules", "novelty"]
 # For texts that trip: what is measured is the work, not an early end.
 ON_AND_ON = [*DEFAULT, "--dry-run"]
 WORDS = ["wc", "-w"]
-BARE_LOOP = """
-import os, sys, orjson
-size, rest, chars = int(sys.argv[1]), b"", 0
-while data := os.read(0, size):
-    *lines, rest = (rest + data).split(b"\\n")
-    for line in lines:
-        if line.startswith(b"data: {"):
-            text = orjson.loads(line[6:])["choices"][0]["delta"].get("content")
-            if text:
-                chars += len(text)
-print(chars)
-"""
-# One event a read, as a live stream arrives: both sides see the same pieces.
-ONE_EVENT_LOOP = """
-import sys, orjson
-source, chars = sys.stdin.buffer, 0
-while data := source.readline() + source.readline():
-    for line in data.split(b"\\n"):
-        if line.startswith(b"data: {"):
-            text = orjson.loads(line[6:])["choices"][0]["delta"].get("content")
-            if text:
-                chars += len(text)
-print(chars)
-"""
-ONE_EVENT_FILTER = """
-import sys
-from loopcli.settings.arming import DEFAULT_RULES, Settings
-from loopcli.detector import Detector
-from loopcli.readers.detection.auto import reader
-from loopcli.rules.table import configs
-from loopcli.watch import Watch
-knobs = configs({"max_response_chars": ("", "0")})
-watch = Watch(reader("sse"), Detector(Settings(DEFAULT_RULES, knobs, None).rules()))
-source = sys.stdin.buffer
-while data := source.readline() + source.readline():
-    for _ in watch.feed(data):
-        pass
-print(*watch.detector.totals())
-"""
 
 
 # An installed package is compiled; so must this one be, wherever it runs from.
@@ -103,16 +64,10 @@ class Row:
         return [self.name, self.reference, *times, f"{ratio:.2f}x", target, verdict]
 
 
-def seconds(
-    command: Sequence[str], path: Path | None, environ: dict[str, str], piped: bool
-) -> float:
-    """Return how long a command takes with a file, or a pipe from one, as its standard input."""
-    with contextlib.ExitStack() as stack:
-        source = stack.enter_context(open(path or os.devnull, "rb"))
+def seconds(command: Sequence[str], path: Path | None, environ: dict[str, str]) -> float:
+    """Return how long a command takes with a file as its standard input."""
+    with open(path or os.devnull, "rb") as source:
         started = time.perf_counter()
-        if piped:
-            cat = subprocess.Popen(["cat"], stdin=source, stdout=subprocess.PIPE)
-            source = stack.enter_context(cat).stdout
         subprocess.run(
             command,
             stdin=source,
@@ -130,13 +85,9 @@ def versus(
     path: Path | None = None,
     environ: dict[str, str] | None = None,
     rounds: int = 7,
-    piped: bool = False,
 ) -> tuple[float, float]:
     """Return the best time of each of two commands, run in turn."""
-    pairs = [
-        (seconds(ours, path, {}, piped), seconds(theirs, path, environ or {}, piped))
-        for _ in range(rounds)
-    ]
+    pairs = [(seconds(ours, path, {}), seconds(theirs, path, environ or {})) for _ in range(rounds)]
     return min(a for a, _ in pairs), min(b for _, b in pairs)
 
 
@@ -144,27 +95,6 @@ def library_text() -> bytes:
     """Return the standard library's top-level modules, eight times over: about 37 MB."""
     folder = Path(sysconfig.get_paths()["stdlib"])
     return b"".join(path.read_bytes() for path in sorted(folder.glob("*.py"))) * 8
-
-
-def events(text: str, size: int) -> Iterator[bytes]:
-    """Yield chat.completion.chunk events whose deltas are about a token long."""
-    for at in range(0, len(text), size):
-        chunk = {
-            "id": "chatcmpl-benchmark",
-            "object": "chat.completion.chunk",
-            "created": 1700000000,
-            "model": "benchmark",
-            "system_fingerprint": "fp_0",
-            "choices": [
-                {
-                    "index": 0,
-                    "delta": {"content": text[at : at + size]},
-                    "logprobs": None,
-                    "finish_reason": None,
-                }
-            ],
-        }
-        yield b"data: " + orjson.dumps(chunk) + b"\n\n"
 
 
 @contextlib.contextmanager
@@ -191,19 +121,6 @@ def bulk(
     with written(data) as path:
         ours, theirs = versus(command, WORDS, path, {"LC_ALL": "C.UTF-8"}, rounds)
     return Row(name, "wc -w", ours, theirs, target).cells()
-
-
-def streams(data: bytes, rounds: int) -> Iterator[Row]:
-    python = [sys.executable, "-c"]
-    with written(data) as path:
-        # From a pipe: 64 KiB a read, whatever either side asks for.
-        ours, theirs = versus(
-            DEFAULT, [*python, BARE_LOOP, str(64 * 1024)], path, rounds=rounds, piped=True
-        )
-        yield Row("SSE, 64 KiB a read", "bare loop", ours, theirs, 2.0)
-        one = [*python, ONE_EVENT_FILTER]
-        ours, theirs = versus(one, [*python, ONE_EVENT_LOOP], path, rounds=rounds)
-        yield Row("SSE, one event a read", "bare loop", ours, theirs, None)
 
 
 def session_file(rounds: int) -> Row:
@@ -238,28 +155,44 @@ def memory(megabytes: int) -> list[str]:
     return [f"memory, {megabytes} MB of text", "1 MB of text", *figures, "+8 MiB", verdict]
 
 
+# Text that no model would write, but files have; each is repeated to 5 MB or more.
+INDENTED = b"".join(b" " * 400 + b"item %d\n" % n for n in range(12_000))
+JSON = b"".join(b'{"id":%d,"name":"user%d","active":true},' % (n, n * 7919) for n in range(120_000))
+TABLE = b"".join(b"| %d | user%d | %d |\n" % (n, n * 7919, n * n) for n in range(150_000))
+
+
+def bulks(rounds: int) -> Iterator[list[str]]:
+    library = library_text()
+    prose = Path(__file__).parents[2].joinpath("fixtures/replies/clean/prose.txt").read_bytes()
+    prose *= 20_000_000 // len(prose)
+    yield bulk("library sources", library, 7.0, rounds)
+    yield bulk("  saturation alone", library, 5.0, rounds, SATURATION)
+    yield bulk("  novelty alone", library, None, 3, NOVELTY)
+    yield bulk("prose, again and again", prose, None, 3, ON_AND_ON)
+    yield bulk("tiles, saturated", b"0, 0, 1, " * 2_000_000, None, 3, ON_AND_ON)
+    yield bulk("wide indentation", INDENTED, 30.0, 3, ON_AND_ON)
+    yield bulk("JSON, compact", JSON, 14.0, 3, ON_AND_ON)
+    yield bulk("Markdown table", TABLE, 14.0, 3, ON_AND_ON)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, less memory traffic")
-    quick = parser.parse_args().quick
-    rounds = 3 if quick else 7
-    library = library_text()
-    prose = Path(__file__).parents[2].joinpath("fixtures/replies/clean/prose.txt").read_bytes()
-    sse = b"".join(events(library[: 2 << 20].decode("utf-8", "replace"), 5))
-    prose *= 20_000_000 // len(prose)
-    steps: list[Callable[[], Iterator[list[str]]]] = [
-        lambda: iter([start_up(rounds).cells()]),
-        lambda: iter([bulk("library sources", library, 7.0, rounds)]),
-        lambda: iter([bulk("  saturation alone", library, 5.0, rounds, SATURATION)]),
-        lambda: iter([bulk("  novelty alone", library, None, 3, NOVELTY)]),
-        lambda: iter([bulk("prose, again and again", prose, None, 3, ON_AND_ON)]),
-        lambda: iter([bulk("tiles, saturated", b"0, 0, 1, " * 2_000_000, None, 3, ON_AND_ON)]),
-        lambda: (row.cells() for row in streams(sse, rounds)),
-        lambda: iter([session_file(rounds).cells()]),
-        lambda: iter([memory(64 if quick else 1024)]),
-    ]
+    parser.add_argument("--only", choices=["bulk", "streams", "memory"], help="one part alone")
+    parser.add_argument("--wire", default="", help="of the streams, those whose name holds this")
+    asked = parser.parse_args()
+    rounds = 3 if asked.quick else 7
+    size = 20_000 if asked.quick else 200_000
+    steps: dict[str, Callable[[], Iterator[list[str]]]] = {
+        "start": lambda: iter([start_up(rounds).cells(), session_file(rounds).cells()]),
+        "bulk": lambda: bulks(rounds),
+        "streams": lambda: streams.rows(DEFAULT, ENVIRON, size, rounds, asked.wire),
+        "memory": lambda: iter([memory(64 if asked.quick else 1024)]),
+    }
+    if asked.only:
+        steps = {asked.only: steps[asked.only]}
     headers = ["what", "reference", "ours, s", "reference, s", "ratio", "target", ""]
-    print(tabulate([row for step in steps for row in step()], headers))
+    print(tabulate([row for step in steps.values() for row in step()], headers))
 
 
 if __name__ == "__main__":
