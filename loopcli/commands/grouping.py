@@ -16,7 +16,8 @@ _KNOBS, _SESSION_KNOBS = "Knobs of the {} rule", "Knobs of the {} rule for sessi
 # are grouped by their rules; whatever has no place here comes before them.
 _GROUPS = {
     _WATCHED: "input_ rules preset watch config agent files0_from text_field labels_",
-    _DONE: "hold dry_run trim trip_event strict stream retries retry_on backoff_base backoff_max "
+    _DONE: "hold dry_run trim trip_event strict stream agent_stream retries retry_on "
+    "backoff_base backoff_max retry_after_max "
     "trace sweep suggest headroom check max_peak baseline update_baseline sum by",
     _OUTPUT: "emit report json_ progress quiet verbose color format_ top junit output",
     _LIMITS: "idle_timeout timeout kill_after jobs",

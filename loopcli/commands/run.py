@@ -28,6 +28,7 @@ from loopcli.settings.arming import Settings
 from loopcli.system.signals import Signals
 from loopcli.system.stdio import keep_input, open_report
 from loopcli.watch import Watch
+from loopcli.wording import kebab
 
 if TYPE_CHECKING:
     from loopcli.output.progress import ProgressRenderer
@@ -59,7 +60,7 @@ Exit status: the command's own, or
     short_help="Run a command that prints a reply; run it again if the reply loops.",
 )
 @options.input_option("the command's output")
-@options.rule_options
+@options.session_options
 @options.seconds_option(
     "--idle-timeout", 60, "End an attempt after this long without a delta; 0 means no limit."
 )
@@ -91,6 +92,12 @@ Exit status: the command's own, or
     " again after 6, 7, 18, 28, 35, 52, 55 and 56.",
 )
 @click.option("--stream", is_flag=True, help="Print the reply as it arrives; never retry.")
+@click.option(
+    "--agent-stream",
+    is_flag=True,
+    help="COMMAND is a coding agent: print what it streams as it arrives, judge its calls, too, "
+    "and end it with all that it started.",
+)
 @click.option(
     "--journal",
     metavar="FILE",
@@ -138,9 +145,10 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     runs again with the same standard input. Only a reply that ended clean is
     printed.
     """
-    if params["stream"] and ctx.get_parameter_source("retries") is ParameterSource.COMMANDLINE:
+    live = next((name for name in ("stream", "agent_stream") if params[name]), "")
+    if live and ctx.get_parameter_source("retries") is ParameterSource.COMMANDLINE:
         raise click.UsageError(
-            "--stream and --retries exclude each other: printed output cannot be taken back"
+            f"--{kebab(live)} and --retries exclude each other: printed output cannot be taken back"
         )
     if params["quiet"] and params["verbose"]:
         raise click.UsageError("--quiet and --verbose exclude each other")
@@ -152,7 +160,8 @@ def command(ctx: click.Context, /, **params: Any) -> int:
     journal = Journal(params["journal"], mask) if params["journal"] else None
     if arming.line and params["verbose"]:
         console.line(arming.line)
-    for warning in (*arming.warnings, *options.idle(ctx, arming.names)):
+    judging = arming.judging if params["agent_stream"] else arming.names
+    for warning in (*arming.warnings, *options.idle(ctx, judging)):
         console.warning(warning)
     with contextlib.ExitStack() as stack:
         report = _report(params, arming, stack)
@@ -160,11 +169,12 @@ def command(ctx: click.Context, /, **params: Any) -> int:
             params["command"],
             stack.enter_context(keep_input(0)).fileno(),
             _settings(ctx),
-            partial(_watch, params["input_"], arming),
+            partial(_watch, params["input_"], arming, agent=params["agent_stream"]),
             signals,
             partial(console.warning, lost=True),
             mask,
             _progress(params),
+            report.session if report is not None else None,
         )
         if options.is_terminal(sys.stdout) and options.is_terminal(sys.stderr):
             console.ends_line = lambda: runner.output.ends_line()
@@ -202,7 +212,7 @@ def _report(
 
 def _progress(params: dict[str, Any]) -> ProgressRenderer | None:
     # On the terminal that shows the reply as it comes the line would run into it.
-    shown = params["stream"] and options.is_terminal(sys.stdout)
+    shown = (params["stream"] or params["agent_stream"]) and options.is_terminal(sys.stdout)
     if not params["progress"] or shown or not options.is_terminal(sys.stderr):
         return None
     from loopcli.output.progress import ProgressRenderer
@@ -212,12 +222,19 @@ def _progress(params: dict[str, Any]) -> ProgressRenderer | None:
 
 def _settings(ctx: click.Context) -> AttemptSettings:
     params = ctx.params
+    agent = params["agent_stream"]
     asked = ctx.get_parameter_source("idle_timeout") is not ParameterSource.DEFAULT
+    # An agent may work for hours, and print nothing while a tool of its runs.
+    limits = {
+        name: params[name]
+        for name in ("idle_timeout", "timeout")
+        if not agent or ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
     return AttemptSettings(
-        idle_timeout=params["idle_timeout"],
-        timeout=params["timeout"],
+        **{"idle_timeout": 0, "timeout": 0} | limits,
         kill_after=params["kill_after"],
-        stream=params["stream"],
+        stream=params["stream"] or agent,
+        agent=agent,
         retry_on=_retry_on(ctx),
         printing_idle=params["idle_timeout"] if asked else 0,
         emit_text=params["emit"] == "text",
@@ -227,7 +244,7 @@ def _settings(ctx: click.Context) -> AttemptSettings:
 
 def _policy(params: dict[str, Any]) -> Policy:
     # Printed output cannot be taken back.
-    retries = 0 if params["stream"] else params["retries"]
+    retries = 0 if params["stream"] or params["agent_stream"] else params["retries"]
     waits = params["backoff_base"], params["backoff_max"], params["retry_after_max"]
     return Policy(retries, *waits)
 
@@ -244,8 +261,14 @@ def _label(params: dict[str, Any], arming: Settings) -> TurnLabel:
     return TurnLabel(params["session"], params["model"] or "", params["turn"] or 0, agent)
 
 
-def _watch(name: str, arming: Settings) -> Watch:
-    return Watch(reader(name), Detector(arming.rules()))
+def _watch(name: str, arming: Settings, *, agent: bool) -> Watch:
+    detector = Detector(arming.rules())
+    if not agent:
+        return Watch(reader(name), detector)
+    from loopcli.session_judge import armed_judge  # only an agent pays for the import
+
+    judge = partial(armed_judge, arming.session_names, arming.configs, arming.setup)
+    return Watch(reader(name), detector, judge)
 
 
 def _fetch(params: dict[str, Any], signals: Signals) -> Fetch:

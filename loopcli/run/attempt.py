@@ -15,10 +15,11 @@ from loopcli.system.limits import Limits, TimeLimitError
 from loopcli.system.output import Output, Waiter
 from loopcli.system.signals import Signals
 from loopcli.system.stopwatch import Stopwatch
-from loopcli.watch import PlacedVerdict, Watch, WatchItem
+from loopcli.watch import PlacedVerdict, SessionReport, Watch, WatchItem
 
 if TYPE_CHECKING:
     from loopcli.output.progress import ProgressRenderer
+    from loopcli.session_verdicts import SessionOutput
 
 STDOUT = 1
 # How many bytes are kept to be quoted: an HTTP head stands before them and has a few KB.
@@ -39,6 +40,7 @@ class AttemptSettings(NamedTuple):
     ``printing_idle`` is how long the reader of a held reply may take nothing. By default
     for ever: the reply is whole, and it may be a person who reads it page by page.
     ``emit_text`` prints the text of the reply, and ``end_line`` ends it with a newline.
+    ``agent`` says that the command is an agent, which ends with all that it has started.
     """
 
     idle_timeout: float = 60
@@ -49,6 +51,7 @@ class AttemptSettings(NamedTuple):
     printing_idle: float = 0
     emit_text: bool = False
     end_line: bool = False
+    agent: bool = False
 
     def bounded(self, seconds: float) -> float:
         """Return how long a wait of our own may take: no limit of the user's is shorter."""
@@ -61,7 +64,7 @@ class AttemptRunner:
     ``stdin`` is a descriptor of a file that every attempt reads from its start.
     After an answered attempt ``output`` holds the reply. ``mask`` is applied to what a
     server said of a failure. ``warn`` reports what may have been lost, ``progress`` draws
-    the gauge.
+    the gauge, ``session`` gets what there is to report on an agent's session.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class AttemptRunner:
         warn: Callable[[str], None],
         mask: Callable[[str], str] = str,
         progress: ProgressRenderer | None = None,
+        session: Callable[[SessionOutput, int], None] | None = None,
     ) -> None:
         self._command = command
         self._stdin = stdin
@@ -83,6 +87,7 @@ class AttemptRunner:
         self._warn = warn
         self._mask = mask
         self._progress = progress
+        self._session = session
         self._chars = self._read = 0
         self._start_of_output = b""
         self._notes: list[str] = []
@@ -138,9 +143,15 @@ class AttemptRunner:
             self.output.write(b"\n")
 
     def _start(self) -> Child:
-        kill_after = self.settings.kill_after
+        settings = self.settings
         try:
-            return Child(self._command, self._stdin, self._signals, kill_after=kill_after)
+            return Child(
+                self._command,
+                self._stdin,
+                self._signals,
+                kill_after=settings.kill_after,
+                agent=settings.agent,
+            )
         except OSError as error:
             missing = isinstance(error, FileNotFoundError)
             status = RunStatus.NOT_FOUND if missing else RunStatus.CANNOT_RUN
@@ -181,6 +192,8 @@ class AttemptRunner:
                 self._chars = 0
             elif isinstance(event, Note):
                 self._notes.append(event.message)
+            elif isinstance(event, SessionReport) and self._session is not None:
+                self._session(event.output, self._read)
             if verdicts:
                 return verdicts[0]
         return None

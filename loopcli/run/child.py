@@ -7,6 +7,8 @@ Rules of this file:
   then ``kill_after`` seconds of silence end the reading.
 - ``end`` ends the whole process group: SIGTERM, ``kill_after`` seconds, SIGKILL.
   A process that moved to another group (``setsid``) is out of reach.
+- An agent that has not ended by itself is ended with everything it has started, other
+  groups included: first SIGINT to its group, on which agents save their session.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from contextlib import suppress
 
 from loopcli.system.limits import Limits, poll_time
 from loopcli.system.output import ReaderGoneError
+from loopcli.system.processes import adopt_orphans, descendants, signal_all
 from loopcli.system.signals import Signals
 from loopcli.system.stdio import READ_SIZE, reader_gone, watch_reader
 
@@ -30,20 +33,32 @@ _CHECK_EVERY = 0.02
 # A killed process ends at once, unless the kernel is stuck in it, or the process
 # that inherits orphans never reaps them.
 _KILLED_SECONDS = 2.0
+# What an agent is given after SIGINT: those that heed it end within a second.
+_INTERRUPTED_SECONDS = 3.0
 
 
 class Child:
     """A running command.
 
-    ``stdin`` is a descriptor, read from its current offset. Raises ``OSError``
-    if the command cannot be started.
+    ``stdin`` is a descriptor, read from its current offset. ``agent`` says that what
+    it starts is to be ended with it, too. Raises ``OSError`` if the command cannot be
+    started.
     """
 
     def __init__(
-        self, command: Sequence[str], stdin: int, signals: Signals, *, kill_after: float
+        self,
+        command: Sequence[str],
+        stdin: int,
+        signals: Signals,
+        *,
+        kill_after: float,
+        agent: bool = False,
     ) -> None:
         self._signals = signals
         self._kill_after = kill_after
+        self._agent = agent
+        if agent:
+            adopt_orphans()
         self._process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, bufsize=0, process_group=0
         )
@@ -101,8 +116,10 @@ class Child:
 
     def end(self) -> None:
         """End every process of the group; a signal to us shortens the wait."""
-        self._stdout.close()
         group = self._process.pid
+        if self._agent and not self._ended():
+            self._end_agent(group)
+        self._stdout.close()
         if _signal(group, signal.SIGTERM):
             # A stopped process would not receive it.
             _signal(group, signal.SIGCONT)
@@ -111,6 +128,33 @@ class Child:
                 self._gone(group, _KILLED_SECONDS, patient=True)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_KILLED_SECONDS)
+
+    def _end_agent(self, group: int) -> None:
+        """End an agent and all that it has started, wherever that has gone."""
+        started = set(descendants(os.getpid()))  # before anything of it changes its parent
+        # Its pipe is closed only now: an agent that saw that first may start over.
+        _signal(group, signal.SIGINT)
+        _signal(group, signal.SIGCONT)
+        self._gone(group, min(_INTERRUPTED_SECONDS, self._kill_after), patient=False)
+        self._stdout.close()
+        for number, seconds in (
+            (signal.SIGTERM, self._kill_after),
+            (signal.SIGKILL, _KILLED_SECONDS),
+        ):
+            started.update(descendants(os.getpid()))
+            _signal(group, number)
+            signal_all(started, number)
+            signal_all(started, signal.SIGCONT)
+            self._all_gone(seconds, patient=number == signal.SIGKILL)
+
+    def _all_gone(self, seconds: float, *, patient: bool) -> None:
+        """Wait until this process has no living descendant."""
+        until = time.monotonic() + seconds
+        while descendants(os.getpid()) and time.monotonic() < until:
+            if self._signals.pending and not patient:
+                return
+            self._ended()
+            time.sleep(_CHECK_EVERY)
 
     def _gone(self, group: int, seconds: float, *, patient: bool) -> bool:
         """Wait until the group is empty; return early on a signal, unless ``patient``."""

@@ -48,13 +48,20 @@ def looped(outcome: AttemptOutcome, watch: Watch, tripped: PlacedVerdict) -> Att
     return outcome._replace(
         kind=AttemptKind.LOOPED,
         cause=f"abandoned a looping reply: {detail}",
-        plain=trip_line(tripped.verdict, tripped.input_kind),
+        plain=_said(tripped),
         retryable=True,
         detail=detail,
         words=words,
         chars=chars,
         tripped=tripped,
     )
+
+
+def _said(tripped: PlacedVerdict) -> str:
+    """Return the line about a verdict; a session's own says all that there is."""
+    if tripped.verdict.chars:
+        return trip_line(tripped.verdict, tripped.input_kind)
+    return f"stopped the session: {tripped.verdict.message}"
 
 
 def stream_failure(state: StreamState, output: bytes) -> AttemptFailure | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from loopcli.output.jsonl import RecordFile, stream_members, verdict_record
 from loopcli.run.attempts import AttemptOutcome, Attempts
+
+if TYPE_CHECKING:
+    from loopcli.session_verdicts import SessionOutput
 
 
 class RunReport:
@@ -23,9 +26,19 @@ class RunReport:
         """Write the settings."""
         self._file.write({"type": "begin", **info})
 
+    def session(self, output: SessionOutput, bytes_in: int) -> None:
+        """Write what there is to report on an agent's session, as the filter does."""
+        from loopcli.output.session import session_records  # only an agent pays for the import
+
+        for record in session_records(output, bytes_in):
+            self._file.write(record)
+
     def attempt(self, number: int, outcome: AttemptOutcome) -> None:
-        """Write how an attempt ended, after the verdict that ended it, if there is one."""
-        if outcome.tripped is not None:
+        """Write how an attempt ended, after the verdict that ended it, if there is one.
+
+        That of a session has been written already, with its round.
+        """
+        if outcome.tripped is not None and outcome.tripped.verdict.chars:
             self._file.write(verdict_record(outcome.tripped, outcome.bytes_in))
         self._file.write(
             {

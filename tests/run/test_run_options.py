@@ -107,6 +107,29 @@ def period(option: str, without: int, with_: int, child: str) -> Row:
     return Row("run", [*SEEN, "--rules=period"], [option], child, chars, without, with_)
 
 
+def acts(seen: Seen) -> list[tuple[int, str]]:
+    """What the ladder did to an agent's session: the round, and the action."""
+    records = [json.loads(line) for line in seen.file("report").splitlines()]
+    return [(record["round"], record["effective"]) for record in records if "effective" in record]
+
+
+def first(seen: Seen) -> tuple[int, str]:
+    return acts(seen)[0]
+
+
+def last(seen: Seen) -> tuple[int, str]:
+    return acts(seen)[-1] if acts(seen) else (0, "")
+
+
+def second(seen: Seen) -> tuple[int, str]:
+    return acts(seen)[1]
+
+
+def turns(*lines: str) -> str:
+    """A program that prints turns of a session, one after the other."""
+    return "".join(f"echo '{line}'; " for line in lines)
+
+
 def repeat(unit: str) -> str:
     return f"yes '{unit}' | tr -d '\\n'"
 
@@ -122,7 +145,37 @@ GENERATION = (
 PAID = GENERATION + "\"$(yes 'void 0;' | head -n 2000 | tr '\\n' ' ')\""
 SUM = ["--sum", "summary.errors.loopAborts"]
 
+AGENT = ["--agent-stream", "--input=turns", "--report=report"]
+UP = [*AGENT, "--escalate=2", "--block=0"]
+CALL = '{"calls": [{"name": "ls", "args": {"path": "%s", "n": %d}}]%s}'
+SAME = turns(*[CALL % ("a", 1, "")] * 9)
+COUNTED = turns(*[CALL % ("a", n, "") for n in range(9)])
+POLLED = turns(*[CALL % ("a", 1, f', "results": ["{n} %"]') for n in range(9)])
+CYCLE = turns(*[CALL % (path, 1, "") for path in "ab" * 7])
+TAIL = turns('{"text": "' + "I am here. " * 6 + '"}')
+STOPPED, STOPS = (6, "stop"), (1, "stop")
+
 ROWS = [
+    # Sessions of agents.
+    Row("run", ["--input=turns"], ["--agent-stream"], SAME, status, 0, 123),
+    Row("run", [*AGENT, "--block=0"], ["--observe=4"], SAME, first, (2, "observe"), (4, "observe")),
+    Row("run", AGENT, ["--steer=2"], SAME, first, (2, "observe"), (2, "steer")),
+    Row("run", [*AGENT, "--escalation-advisor"], ["--escalate=2"], SAME, first,
+        (2, "observe"), (2, "escalate")),
+    Row("run", AGENT, ["--block=4"], SAME, second, (3, "block"), (3, "observe")),
+    Row("run", AGENT, ["--stop=4"], SAME, last, STOPPED, (4, "stop")),
+    Row("run", [*UP, "--escalation-advisor"], ["--max-escalations=1"], SAME, second,
+        (3, "escalate"), (3, "observe")),
+    Row("run", UP, ["--escalation-model=big"], SAME, first, (2, "observe"), (2, "escalate")),
+    Row("run", UP, ["--escalation-advisor"], SAME, first, (2, "observe"), (2, "escalate")),
+    Row("run", AGENT, ["--no-results"], POLLED, status, 0, 123),
+    Row("run", AGENT, ["--loop-key=ls=path"], COUNTED, last, (0, ""), STOPPED),
+    Row("run", AGENT, ["--action=ls=observe"], SAME, last, STOPPED, (9, "observe")),
+    Row("run", AGENT, ["--max-cycle=0"], CYCLE, status, 123, 0),
+    Row("run", AGENT, ["--max-period-tokens=2"], TAIL, last, STOPS, (0, "")),
+    Row("run", AGENT, ["--min-repeats=7"], TAIL, last, STOPS, (0, "")),
+    Row("run", AGENT, ["--min-covered-tokens=19"], TAIL, last, STOPS, (0, "")),
+    Row("run", AGENT, ["--max-window-tokens=11"], TAIL, last, STOPS, (0, "")),
     # What is judged, and how.
     Row("run", ONCE, ["--input", "text"], "echo 'data: {}'", status, 122, 0),
     Row("run", [*ONCE, "--config", "off.json"], ["--rules", "saturation"],
@@ -197,7 +250,8 @@ def flags(command: str) -> set[str]:
 
 
 def flag(row: Row) -> str:
-    return row.option[0].partition("=")[0]
+    name = row.option[0].partition("=")[0]
+    return "--results" if name == "--no-results" else name
 
 
 @pytest.mark.parametrize("command", ["run", "journal", "config"])
