@@ -1,0 +1,1 @@
+"""The calls rule, which decides whether a tool call may run."""
