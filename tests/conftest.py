@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A time limit on an example, or on its generation, says more about the machine than the code.
@@ -21,3 +24,15 @@ def _stay(_number: int, _frame: object) -> None:
 for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _stay)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _without_settings() -> Iterator[None]:
+    """Hide what this machine sets for loopcheck: it would warn of LOOPCHECK_DATA, which is ours.
+
+    tests/real has read that variable by then.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("LOOPCHECK_")]:
+            patch.delenv(name)
+        yield
