@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from loopcli.events import Event, Restart, Text
 from loopcli.filter.settings import FilterSettings
-from loopcli.filter.trimming import TrimPoints
 from loopcli.session_events import RoundEnd, RoundRestart
 from loopcli.system.output import Output
 from loopcli.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from loopcli.filter.trimming import TrimPoints
     from loopcli.watch import SessionReport, StreamState
 
 
@@ -29,7 +29,12 @@ class ReplyWriter:
         self._settings = settings
         self._warn = warn
         self._before = output.written
-        self._points = TrimPoints() if settings.trim else None
+        self._takes_text = settings.emit_text or settings.trim
+        self._points: TrimPoints | None = None
+        if settings.trim:
+            from loopcli.filter.trimming import TrimPoints  # only --trim pays for the import
+
+            self._points = TrimPoints()
         self._end = 0  # bytes of the text so far, or of the input up to the end of the last text
 
     @property
@@ -44,6 +49,8 @@ class ReplyWriter:
 
     def event(self, event: Event | SessionReport, size: int | None) -> None:
         """Write the text of an event, up to ``size`` characters of it, if text is emitted."""
+        if not self._takes_text:
+            return
         match event:
             case Text():
                 self._text(event, size)
