@@ -159,7 +159,7 @@ def test_a_report_covers_all_files(folder: Path) -> None:
 def test_the_armed_rules_are_named_once(folder: Path) -> None:
     done = loopcheck("--preset", "gg", "-v", "clean.txt", "clean.sse")
     assert done.stderr.count("armed") == 1
-    assert done.stderr.count(": done: ") == 2
+    assert done.stderr.count(": done (") == 2
 
 
 def test_a_warning_about_a_setting_comes_once(folder: Path) -> None:
