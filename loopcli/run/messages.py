@@ -50,7 +50,8 @@ class PlainMessages:
     def retry(self, attempts: Attempts, seconds: float) -> str:
         """Return the warning before another attempt."""
         number = f"attempt {len(attempts.outcomes)} of {attempts.most}"
-        return f"{number}{_how(attempts.last)}; retrying in {seconds:.1f} s"
+        how = _how(attempts.last).removesuffix(".")  # a provider's sentence, which goes on here
+        return f"{number}{how}; retrying in {seconds:.1f} s"
 
     def discarded(self, attempts: Attempts, turn: int) -> str:
         """Return the warning about what was discarded before the answer, or nothing."""
@@ -71,7 +72,10 @@ class PlainMessages:
             return [last.plain if last.tripped is not None else f"the attempt{_how(last)}"]
         ended = f"no reply after {made} attempts; the last{_how(attempts.last)}"
         if loops:
-            ended += f"; {loops} looped, {counted(chars, 'character')} discarded"
+            ended = (
+                ended.removesuffix(".")
+                + f"; {loops} looped, {counted(chars, 'character')} discarded"
+            )
         return [ended]
 
 

@@ -47,6 +47,10 @@ def after(*outcomes: AttemptOutcome, retries: int = 9) -> Attempts:
     [
         ([LOOP], f"attempt 1 of 10: {SAID}; retrying in 1.0 s"),
         ([LOOP, BUSY], "attempt 2 of 10 failed: HTTP 503: busy; retrying in 2.0 s"),
+        (
+            [BUSY._replace(plain="HTTP 503: Busy.")],
+            "attempt 1 of 10 failed: HTTP 503: Busy; retrying in 1.0 s",
+        ),
         ([STALL], "attempt 1 of 10 failed: the stream stalled; retrying in 1.0 s"),
     ],
 )
