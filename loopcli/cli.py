@@ -88,12 +88,10 @@ class Commands(GroupedCommand, click.Group):
 
     def _refuse_mistyped(self, ctx: click.Context, word: str) -> None:
         """Fail if a word is no file and looks like a mistyped command rather than like one."""
-        if word == "-" or os.sep in word or os.path.lexists(word):
+        if word == "-" or os.sep in word or "." in word or os.path.lexists(word):
             return
-        if hint := near(word, self.list_commands(ctx)):
-            ctx.fail(f"no such command `{word}`{hint}")
-        if "." not in word:
-            ctx.fail(f"no such command or file `{word}`")
+        hint = near(word, self.list_commands(ctx))
+        ctx.fail(f"no such command `{word}`{hint}" if hint else f"no such command or file `{word}`")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands or options, and files for the filter."""

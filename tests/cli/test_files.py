@@ -116,6 +116,12 @@ def test_a_file_with_a_name_that_is_like_a_command(folder: Path) -> None:
     assert loopcheck("analyse", "jurnal").returncode == 1
 
 
+def test_a_missing_file_is_not_taken_for_a_mistyped_command(folder: Path) -> None:
+    done = loopcheck("jurnal.txt")
+    assert done.returncode == 1
+    assert done.stderr == "loopcheck: jurnal.txt: cannot read: No such file or directory\n"
+
+
 def test_names_are_shown_escaped(folder: Path) -> None:
     (folder / "a\x1b[2J.txt").write_text(LOOP)
     done = loopcheck("a\x1b[2J.txt")
