@@ -202,7 +202,7 @@ ROWS = [
     Row("run", ONCE, ["--idle-timeout", "0.2"], SLOW, status, 0, 124),
     Row("run", [], ["--timeout", "0.2"], SLOW, status, 0, 124),
     Row("run", ONCE, ["--kill-after", "0"],
-        f"trap 'sleep 1; echo late > log; exit' TERM; {LOOP} & wait", runs, 1, 0),
+        f"trap 'sleep 1; echo late > log; exit' TERM; {LOOP} & wait; sleep 9 & wait", runs, 1, 0),
     # Whether and when there is another.
     Row("run", [*QUICK, "--retry-on=7"], ["--retries", "1"], "echo x >> log; exit 7", runs, 11, 2),
     Row("run", ["--retries=1", "--retry-on=7"], ["--backoff-base", "0.2"], "exit 7",
