@@ -9,6 +9,7 @@ import pytest
 
 from loopcli.cli import cli
 from loopcli.rules import table
+from loopcli.rules.registration import Judged
 from tests.support.processes import loopcheck
 
 
@@ -20,16 +21,20 @@ def sections(*command: str) -> dict[str, str]:
 
 
 FIRST = ["What is watched", "What is done", "Output", "Limits"]
-KNOBS = [f"Knobs of the {name} rule" for name in ("saturation", "period", "novelty")]
+# Only rules that have knobs have a group.
+RULES = dict.fromkeys(entry for entry, _ in table.knobs())
+KNOBS = [f"Knobs of the {e.name} rule" for e in RULES if e.judges is Judged.TEXT]
 SESSIONS = ["Sessions of agents"]
-SESSIONS += [f"Knobs of the {name} rule for sessions" for name in ("streaks", "tails")]
+SESSIONS += [
+    f"Knobs of the {e.name} rule for sessions" for e in RULES if e.judges is Judged.SESSION
+]
 
 
 @pytest.mark.parametrize(
     ("command", "headings"),
     [
         ([], ["Commands", *FIRST, "Other options", *KNOBS, *SESSIONS]),
-        (["run"], [*FIRST, "Records", "Other options", *KNOBS]),
+        (["run"], [*FIRST, "Records", "Other options", *KNOBS, *SESSIONS]),
         (["analyze"], [*FIRST, "Other options", *KNOBS, *SESSIONS]),
     ],
     ids=str,
