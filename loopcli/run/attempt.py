@@ -126,6 +126,8 @@ class AttemptRunner:
         if child.left_open:
             self._warn("the command ended, but a process held its output open; ended it, too")
         outcome = self._outcome(watch, tripped, limit, child)
+        cause, plain = self._mask(outcome.cause), self._mask(outcome.plain)
+        outcome = outcome._replace(cause=cause, plain=plain)
         if not self.output.holding:  # what is printed cannot be taken back
             outcome = outcome._replace(retryable=False)
         if outcome.kind is not AttemptKind.ANSWERED:
@@ -239,8 +241,8 @@ class AttemptRunner:
         named = limit is None and child.status in self.settings.retry_on
         return outcome._replace(
             kind=failed.kind,
-            cause=self._mask(failed.cause),
-            plain=self._mask(failed.plain),
+            cause=failed.cause,
+            plain=failed.plain,
             retryable=failed.retryable or named,
             exit_status=child.status if failed.kind is AttemptKind.EXITED else 0,
         )

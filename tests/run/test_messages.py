@@ -131,6 +131,14 @@ def test_a_turn_says_what_happened_and_nothing_else() -> None:
     ]
 
 
+def test_a_key_that_a_reply_repeats_is_not_shown() -> None:
+    key = "sk-or-v1-0123456789abcdef"
+    done = loopcheck("run", "--retries", "0", "yes", key, OPENROUTER_API_KEY=key)
+    assert done.returncode == 123
+    assert "stopped a loop" in done.stderr
+    assert key not in done.stderr
+
+
 def test_a_clean_turn_says_nothing() -> None:
     assert loopcheck("run", "echo", "hello").stderr == ""
     armed = loopcheck("run", "-v", "echo", "hello").stderr
