@@ -31,7 +31,7 @@ and ``tests/test_layers.py`` holds every file to that:
     the front door for programs
 ``system``
     descriptors, signals, writing
-``filter analyze run``
+``filter analyze run guard``
     the drivers; none imports another
 ``output``
     what people and machines are shown

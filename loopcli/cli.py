@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _HELP = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": PREFIX}
 # Imported only when called: the filter's start-up must not pay for these.
-_LAZY = ("analyze", "completion", "config", "help", "journal", "rules", "run")
+_LAZY = ("analyze", "completion", "config", "guard", "help", "journal", "rules", "run")
 # The files that the filter is to read, in the context of the group.
 _FILES = "loopcheck.files"
 
@@ -160,6 +160,9 @@ def main(argv: list[str] | None = None) -> int:
     # Under `run` the small numbers belong to the command that it runs.
     run = argv[:1] == ["run"]
     usage, trouble = (RunStatus.FAILED,) * 2 if run else (Status.USAGE, Status.TROUBLE)
+    if argv[:2] == ["guard", "hook"]:
+        # To an agent status 2 means that the call is refused: a wrong option would refuse all.
+        usage = trouble = Status.CLEAN
     try:
         result = cli.main(argv, prog_name="loopcheck", standalone_mode=False)
         return result if isinstance(result, int) else Status.CLEAN

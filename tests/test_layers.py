@@ -43,7 +43,7 @@ LAYERS = {
     "settings": {"settings"},
     "front door": {"monitor"},
     "system": {"system"},
-    "drivers": {"filter", "analyze", "run"},
+    "drivers": {"filter", "analyze", "run", "guard"},
     "faces": {"output"},
     "commands": {"commands", "cli", "__main__"},
 }
@@ -74,6 +74,9 @@ IMPURE = {
     "commands.*",
     "filter.driver",
     "filter.reply_writer",
+    "guard.database",
+    "guard.hook",
+    "guard.store",
     "output.*",
     "recordings.corpus",
     "recordings.labels",

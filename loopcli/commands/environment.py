@@ -35,9 +35,7 @@ def unknown_variables(
     root = ctx.find_root()
     known = _variables(root, root.command)
     if isinstance(root.command, click.Group):
-        for name in root.command.list_commands(root):
-            command = root.command.get_command(root, name)
-            known |= set() if command is None else _variables(root, command)
+        known |= _variables_within(root, root.command)
     # The prefix alone would make any two names alike.
     rests = [name.removeprefix(begin) for name in known]
     return tuple(
@@ -45,6 +43,18 @@ def unknown_variables(
         + near(name.removeprefix(begin), rests).replace("`", f"`{begin}", 1)
         for name in sorted(unknown - known)
     )
+
+
+def _variables_within(ctx: click.Context, group: click.Group) -> set[str]:
+    """Return the variables of all commands of a group, and of the groups in it."""
+    known = set()
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        if command is not None:
+            known |= _variables(ctx, command)
+        if isinstance(command, click.Group):
+            known |= _variables_within(ctx, command)
+    return known
 
 
 def _variables(ctx: click.Context, command: click.Command) -> set[str]:

@@ -13,7 +13,7 @@ from loopcli.commands.completion import Bash
 from tests.support.processes import PATIENCE, environ, loopcheck
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ["analyze", "completion", "config", "help", "journal", "rules", "run"]
+COMMANDS = ["analyze", "completion", "config", "guard", "help", "journal", "rules", "run"]
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -39,6 +40,25 @@ COMMANDS = {"loopcheck.1": cli} | {
     if (command := cli.get_command(click.Context(cli), name))
 }
 analyze = COMMANDS["loopcheck-analyze.1"]
+
+
+def options_of_all(name: str) -> click.Command:
+    """A command that has the options of all commands of a group, each once."""
+    group = cli.get_command(click.Context(cli), name)
+    assert isinstance(group, click.Group)
+    context = click.Context(group)
+    options = {
+        param.name: param
+        for command in filter(
+            None, map(partial(group.get_command, context), group.list_commands(context))
+        )
+        for param in command.params
+        if isinstance(param, click.Option)
+    }
+    return click.Command(name, params=list(options.values()))
+
+
+COMMANDS["loopcheck-guard.1"] = options_of_all("guard")
 KNOBS = [knob for entry in table.RULES.values() for knob in entry.knobs]
 _HELP_DEFAULT = re.compile(r"\[default: ([^]]*)\]")
 
@@ -318,7 +338,7 @@ def test_the_examples_print_what_the_documents_say(sandbox: Path) -> None:
 
 @pytest.mark.parametrize("command", [c for page in MAN for c, _ in man_examples(page)])
 def test_examples_with_figures_name_their_rules(command: str) -> None:
-    judges = re.search(r"\bloopcheck\b(?! (?:config|journal)|\.)", command)
+    judges = re.search(r"\bloopcheck\b(?! (?:config|guard|journal)|\.)", command)
     if judges and "< /dev/null" not in command and "--config quick.toml" not in command:
         assert "--preset " in command or "--rules " in command
 
