@@ -1,10 +1,17 @@
-"""``loopcheck completion``: prints the script that has a shell complete what is typed."""
+"""``loopcheck completion``: prints the script that has a shell complete what is typed.
+
+The scripts are click's, with what they lack: the value of ``--rules=period`` is completed
+behind its option, a list with commas is one value, and names of files stand beside others.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 from click.shell_completion import (
     BashComplete,
+    CompletionItem,
     FishComplete,
     ShellComplete,
     ZshComplete,
@@ -16,12 +23,21 @@ from loopcli.commands.printing import printed_lines
 VARIABLE = "_LOOPCHECK_COMPLETE"
 
 
-class Bash(BashComplete):
-    """click's completion for bash, with two differences.
+class _WithOptions(ShellComplete):
+    """Completes ``--option=value`` as the one word that it is to a shell."""
 
-    Names of files are offered beside other words, not instead of them. And the equals
-    sign of ``--rules=period``, which bash makes a word of its own, is left out.
-    """
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
+        """Return the completions; those of a value begin with its option."""
+        items = super().get_completions(args, incomplete)
+        option, equals, _ = incomplete.partition("=")
+        if equals and option.startswith("--"):
+            for item in items:
+                item.value = item.value if item.type == "file" else f"{option}={item.value}"
+        return items
+
+
+class Bash(_WithOptions, BashComplete):
+    """For bash, which makes the equals sign a word of its own; it is left out."""
 
     source_template = """\
 %(complete_func)s() {
@@ -47,12 +63,44 @@ complete -F %(complete_func)s %(prog_name)s
         return [word for word in words if word != "="], incomplete
 
 
-_SHELLS: dict[str, type[ShellComplete]] = {"bash": Bash, "zsh": ZshComplete, "fish": FishComplete}
+class Zsh(_WithOptions, ZshComplete):
+    """For zsh, which is told to leave the option before a file name alone."""
+
+    source_template = ZshComplete.source_template.replace(
+        "_path_files -f", "compset -P '--*='; _path_files -f"
+    )
+
+
+class Fish(_WithOptions, FishComplete):
+    """For fish."""
+
+    source_template = """\
+function %(complete_func)s
+    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp) \\
+        COMP_CWORD=(commandline -t) %(prog_name)s)
+    set -l option (string match -r -- '^--[^=]+=' (commandline -t))
+    for completion in $response
+        set -l parts (string split -m 1 "," -- $completion)
+        if test $parts[1] = file
+            for path in (__fish_complete_path $parts[2])
+                echo "$option$path"
+            end
+        else
+            echo $parts[2]
+        end
+    end
+end
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
+
+
+_SHELLS: dict[str, type[ShellComplete]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
 
 
 def register() -> None:
-    """Have a completion for bash use the class that its script was made for."""
-    add_completion_class(Bash)
+    """Have each shell's completion use the class that its script was made for."""
+    for shell in _SHELLS.values():
+        add_completion_class(shell)
 
 
 @click.command("completion", short_help="Print what makes a shell complete the command line.")

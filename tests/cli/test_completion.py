@@ -104,8 +104,12 @@ def test_each_shell_has_a_script(shell: str, mark: str) -> None:
     ("shell", "words", "offered"),
     [
         ("zsh", "loopcheck --rules per", "plain\nperiod\n_\n"),
+        ("zsh", "loopcheck --rules=per", "plain\n--rules=period\n_\n"),
         ("zsh", "loopcheck analyze rep", "file\nrep\n_\n"),
+        ("zsh", "loopcheck --config=rep", "file\nrep\n_\n"),
         ("fish", "loopcheck --rules per", "plain,period"),
+        ("fish", "loopcheck --rules=per", "plain,--rules=period"),
+        ("fish", "loopcheck --watch content,rea", "plain,content,reasoning"),
     ],
 )
 def test_zsh_and_fish_ask_for_the_same(shell: str, words: str, offered: str) -> None:
@@ -116,6 +120,18 @@ def test_zsh_and_fish_ask_for_the_same(shell: str, words: str, offered: str) -> 
         COMP_CWORD=str(len(words.split()) - 1) if shell == "zsh" else last,
     )
     assert done.stdout.strip() == offered.strip()
+
+
+@pytest.mark.parametrize(
+    ("shell", "what"),
+    [
+        ("zsh", "compset -P '--*='; _path_files -f"),  # what stands before the name stays
+        ("fish", 'echo "$option$path"'),
+        ("fish", 'string split -m 1 ","'),  # a list with commas is one value
+    ],
+)
+def test_the_script_takes_a_value_for_what_it_is(shell: str, what: str) -> None:
+    assert what in loopcheck("completion", shell).stdout
 
 
 def test_another_shell() -> None:
