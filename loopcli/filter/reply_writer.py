@@ -35,7 +35,7 @@ class ReplyWriter:
             from loopcli.filter.trimming import TrimPoints  # only --trim pays for the import
 
             self._points = TrimPoints()
-        self._end = 0  # bytes of the text so far, or of the input up to the end of the last text
+        self._emitted = 0  # bytes of the text so far, printed or held
 
     @property
     def written(self) -> int:
@@ -63,13 +63,11 @@ class ReplyWriter:
         if self._settings.emit_text and not event.lane.is_answer:
             return
         if self._points is not None:
-            self._points.add(event, self._end)
+            self._points.add(event, self._emitted)
         if self._settings.emit_text:
             data = event.text[:size].encode("utf-8", "replace")
-            self._end += len(data)
+            self._emitted += len(data)
             self._output.write(data)
-        elif self._points is not None:
-            self._end = event.marks.byte_after(len(event.text))
 
     def trip_event(self, verdict: Verdict, state: StreamState) -> None:
         """With ``--trip-event``, end the stream with an error of its API."""

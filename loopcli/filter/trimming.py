@@ -2,21 +2,21 @@
 
 A verdict gives the onset in characters of its lane. What is held is bytes: the text of
 the first choice, or the input. Each text event is kept with the characters of its lane
-and the bytes that came before it, so that one search leads from one to the other. All
+that came before it, and knows itself at which byte of the input each of its own came. All
 of the reply is then in memory, but only ``--trim`` asks for that, and a reply that may
 yet be cut before its end cannot be printed earlier.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from loopcli.events import Lane, Text
 
 
 class _Part(NamedTuple):
-    """A text event: what came before it, in its lane and in the input or the text."""
+    """A text event, and what came before it: characters of its lane, bytes of the text."""
 
     chars: int
     byte: int
@@ -28,12 +28,14 @@ class TrimPoints:
 
     def __init__(self) -> None:
         self._lanes: dict[Lane, list[_Part]] = {}
+        self._events: list[Text] = []
 
     def add(self, event: Text, byte: int) -> None:
-        """Note an event; ``byte`` is where it begins in what is held."""
+        """Note an event; ``byte`` is where it begins in the text, if text is emitted."""
         parts = self._lanes.setdefault(event.lane, [])
         chars = parts[-1].chars + len(parts[-1].event.text) if parts else 0
         parts.append(_Part(chars, byte, event))
+        self._events.append(event)
 
     def restart(self, agent: str | None = None) -> None:
         """Count from 0 again, in the lanes of an agent or in all."""
@@ -55,13 +57,14 @@ class TrimPoints:
         part, rest = self._part(lane, onset)
         if part is None:
             return None
-        after = part.event.marks.byte_after
-        if rest < len(part.event.text):
-            # The wire event that brought the onset may have brought text before it, too.
-            whole = after(rest + 1)
-            while rest and after(rest) == whole:
-                rest -= 1
-        return after(rest) if rest else part.byte
+        if rest == len(part.event.text):
+            return part.event.marks.byte_after(rest)
+        # What the wire event with the onset brought before it, in this lane or in another,
+        # is left out with it: one JSON document brings all.
+        end, best = part.event.marks.byte_after(rest + 1), 0
+        for event in self._events:
+            best = max(best, _last_before(event, end))
+        return best
 
     def _part(self, lane: Lane, onset: int) -> tuple[_Part | None, int]:
         """Return the event that an onset stands in, and how many of its characters precede it."""
@@ -70,3 +73,12 @@ class TrimPoints:
             return None, 0
         part = parts[bisect_right(parts, onset, key=lambda each: each.chars) - 1]
         return part, onset - part.chars
+
+
+def _last_before(event: Text, end: int) -> int:
+    """Return where the last wire event of a text event ends that ends before a byte, or 0."""
+    after, size = event.marks.byte_after, len(event.text)
+    if after(size) < end:
+        return after(size)
+    chars = bisect_left(range(1, size + 1), end, key=after)
+    return after(chars) if chars else 0

@@ -48,6 +48,22 @@ def test_one_event_that_is_good_and_loops_is_left_out() -> None:
     assert (done.returncode, done.stdout) == (3, "")
 
 
+def test_one_document_that_brings_all_is_left_out() -> None:
+    message = {"reasoning_content": "Hm.\n", "content": GOOD + LOOP}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    document = json.dumps({"object": "chat.completion", "choices": [choice]})
+    done = loopcheck(*TRIM, "--hold", stdin=document)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert loopcheck(*TRIM, "--emit", "text", stdin=document).stdout == GOOD
+
+
+def test_one_event_with_text_of_two_lanes_is_left_out() -> None:
+    choice = {"index": 0, "delta": {"reasoning_content": "Hm.\n", "content": LOOP}}
+    both = f"data: {json.dumps({'choices': [choice]})}\n\n"
+    done = loopcheck(*TRIM, "--hold", stdin=event(GOOD) + event("Hm.\n", "reasoning") + both)
+    assert (done.returncode, done.stdout) == (3, event(GOOD) + event("Hm.\n", "reasoning"))
+
+
 def test_a_loop_from_the_start_leaves_nothing() -> None:
     done = loopcheck(*TRIM, "--emit", "text", stdin=events(LOOP, 9) + DONE)
     assert (done.returncode, done.stdout) == (3, "")
