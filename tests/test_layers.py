@@ -76,6 +76,7 @@ IMPURE = {
     "filter.reply_writer",
     "guard.database",
     "guard.hook",
+    "guard.install",
     "guard.store",
     "output.*",
     "recordings.corpus",

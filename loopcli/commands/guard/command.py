@@ -8,7 +8,7 @@ import click
 
 from loopcli.wording import near
 
-_LAZY = ("check", "decide", "hook", "log", "reset", "status")
+_LAZY = (*("check", "context", "decide", "hook", "install", "log", "reset", "status", "uninstall"),)
 
 
 class GuardCommands(click.Group):
