@@ -129,9 +129,20 @@ class Meta(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Token counts as the provider sent them; the last block of a stream wins."""
+    """Token counts as the provider sent them; the last block of a stream wins.
+
+    A provider may send counts with each delta. They do not divide the text: of one read
+    only the last counts are an event, which follows the text. ``arrived`` holds all of
+    them, with the byte at which the wire event of each one ended.
+    """
 
     counts: Mapping[str, object]
+    arrived: Sequence[tuple[int, Mapping[str, object]]] = ()
+
+    def at(self, byte: int) -> "Usage | None":
+        """Return the last counts that had arrived at a byte, or ``None`` if none had."""
+        counts = [counts for end, counts in self.arrived if end <= byte]
+        return Usage(counts[-1]) if counts else None
 
 
 class Finish(NamedTuple):

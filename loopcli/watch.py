@@ -171,14 +171,17 @@ class Watch:
         detector: Detector,
         sessions: Callable[[], SessionJudge | None] | None = None,
     ) -> None:
-        self._reader = reader
-        self.detector = detector
-        self._sessions = sessions
+        self._reader, self.detector, self._sessions = reader, detector, sessions
         self.judge: SessionJudge | None = None
         self._overflow_reported = False
         self._calls = 0
-        self.state = StreamState()
-        self.state.format, self.state.framing = reader.name, reader.framing
+        self._state = StreamState()
+
+    @property
+    def state(self) -> StreamState:
+        """What the stream has stated about itself so far."""
+        self._state.format, self._state.framing = self._reader.name, self._reader.framing
+        return self._state
 
     @property
     def progress(self) -> int:
@@ -196,19 +199,20 @@ class Watch:
             yield SessionReport(output), []
 
     def _judge(self, events: list[Event]) -> Iterator[WatchItem]:
-        self.state.format, self.state.framing = self._reader.name, self._reader.framing
         if self._sessions is not None and self.state.format != "unknown":
             self.judge = self._sessions() if _is_session(self.state.format) else None
             self._sessions = None
-        for arrived in events:
+        for place, arrived in enumerate(events):
             event = arrived if isinstance(arrived, Text) else _shortened(arrived)
-            self.state.note(event)
-            if isinstance(event, SessionCall) and not event.spoken:
-                yield from self._judge_words(event)
             if isinstance(event, Text):
-                self.state.has_words = self.state.has_words or not event.text.isspace()
-                yield event, self._judge_text(event)
+                verdicts = self._judge_text(event)
+                if verdicts:
+                    self._note_usage(events[place + 1 :], verdicts[0])
+                yield event, verdicts
             else:
+                self._state.note(event)
+                if isinstance(event, SessionCall) and not event.spoken:
+                    yield from self._judge_words(event)
                 self.detector.update(event)
                 yield event, [self._served(event)] if isinstance(event, ServerLoop) else []
             if self.judge is not None:
@@ -226,6 +230,8 @@ class Watch:
             yield SessionReport(output), stops
 
     def _judge_text(self, event: Text) -> list[PlacedVerdict]:
+        if not self._state.has_words:
+            self._state.has_words = not event.text.isspace()
         verdicts = self.detector.update(event)
         kind = self.state.input_kind if verdicts else ""
         return [PlacedVerdict(v, event.marks.byte_after(v.offset), kind) for v in verdicts]
@@ -240,6 +246,12 @@ class Watch:
             words = Unescaper().feed(call.arguments)
             event = Text(lane, words, EventMarks([words], [call.byte]))
             yield event, self._judge_text(event)
+
+    def _note_usage(self, following: list[Event], verdict: PlacedVerdict) -> None:
+        """Note the token counts that had arrived at the verdict: nothing after it is read."""
+        usage = next((event for event in following if isinstance(event, Usage)), None)
+        if usage is not None and verdict.cut is not None:
+            self._state.usage = usage.at(verdict.cut) or self._state.usage
 
     def _served(self, event: ServerLoop) -> PlacedVerdict:
         """Return the verdict of a server that ended the reply itself; it has no gauge."""

@@ -83,8 +83,11 @@ class Dialect(Protocol):
 class MetaTracker:
     """What a stream says about itself; every addition is an event."""
 
-    def __init__(self) -> None:
+    def __init__(self, members: tuple[str, ...] = ()) -> None:
         self.current = Meta()
+        self._members = members
+        # Those of the members whose values are not known yet.
+        self.missing = tuple(filter(None, members))
 
     def update(self, out: Collector, ident: object, model: object, provider: object = "") -> None:
         """Add what is new; the first id and the first names stay."""
@@ -95,4 +98,7 @@ class MetaTracker:
         )
         if meta != self.current:
             self.current = meta
+            self.missing = tuple(
+                name for name, known in zip(self._members, meta, strict=False) if name and not known
+            )
             out.add_event(meta)

@@ -30,9 +30,22 @@ _EQUAL = 24
 class Call:
     """One tool call. ``used`` is true once any arguments have come."""
 
-    __slots__ = ("arguments", "id", "kept", "lane", "name", "shared", "size", "unescaper")
+    __slots__ = (
+        "arguments",
+        "choice",
+        "id",
+        "kept",
+        "lane",
+        "name",
+        "place",
+        "shared",
+        "size",
+        "unescaper",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, choice: int, place: int) -> None:
+        self.choice = choice
+        self.place = place
         self.id = ""
         self.name = ""
         self.arguments: list[str] = []
@@ -115,7 +128,7 @@ class Calls:
         if call is None:
             if len(self._calls) >= _MAX_CALLS:
                 return None
-            call = self._calls[choice, place] = Call()
+            call = self._calls[choice, place] = Call(choice, place)
             lane = Lane(Channel.TOOL_ARGS, choice, place, name)
             self._runs.setdefault(choice, _Run()).add(call, lane)
             if call.shared and call.lane is not None:
@@ -139,29 +152,29 @@ class Calls:
     ) -> None:
         """Add a fragment of a call's arguments; ``free`` if they are a text and not JSON."""
         call = self.get(choice, place) or self.open(out, choice, place, "", "", end)
-        if call is None or not fragment:
+        if call is not None:
+            self.extend(out, call, fragment, end, free=free)
+
+    def extend(
+        self, out: Collector, call: Call, fragment: str, end: int, *, free: bool = False
+    ) -> None:
+        """Add a fragment to a call that has been opened."""
+        if not fragment:
             return
-        call.size += len(fragment)
-        if call.size <= _MAX_ARGUMENTS and self._kept + len(fragment) <= _MAX_KEPT:
-            self._kept += len(fragment)
-            call.kept += len(fragment)
+        size = len(fragment)
+        call.size += size
+        if call.size <= _MAX_ARGUMENTS and self._kept + size <= _MAX_KEPT:
+            self._kept += size
+            call.kept += size
             call.arguments.append(fragment)
         words = "" if free else call.unescaper.feed(fragment)
-        self.add_words(out, choice, place, fragment if free or call.shared else words, end)
+        _add_words(out, call, fragment if free or call.shared else words, end)
 
     def add_words(self, out: Collector, choice: int, place: int, words: str, end: int) -> None:
         """Add words of a call's arguments that are unescaped already."""
         call = self.get(choice, place)
-        if call is None:
-            return
-        if call.lane is None:
-            # Fixed here: a name that comes later must not change the lane.
-            moved = self._moved.get((choice, place), place)
-            call.lane = Lane(Channel.TOOL_ARGS, choice, moved, call.name)
-        if words:
-            out.add_text(call.lane, words, end)
-        else:
-            out.progress += 1  # syntax counts as progress, too
+        if call is not None:
+            _add_words(out, call, words, end)
 
     def add_whole(
         self, out: Collector, choice: int, place: int, arguments: object, end: int
@@ -193,3 +206,13 @@ class Calls:
         self._moved.clear()
         self._runs.clear()
         self._kept = 0
+
+
+def _add_words(out: Collector, call: Call, words: str, end: int) -> None:
+    if call.lane is None:
+        # Fixed here: a name that comes later must not change the lane.
+        call.lane = Lane(Channel.TOOL_ARGS, call.choice, call.place, call.name)
+    if words:
+        out.add_text(call.lane, words, end)
+    else:
+        out.progress += 1  # syntax counts as progress, too

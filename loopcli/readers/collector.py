@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from loopcli.events import Event, EventMarks, Lane, Problem, Text
+from loopcli.events import Event, EventMarks, Lane, Problem, Text, Usage
 from loopcli.readers.snapshots import Snapshots
 
 # A reply has a handful of lanes. The text of a stream in further lanes is dropped,
@@ -28,6 +29,7 @@ class Collector:
         "_halves",
         "_lane",
         "_parts",
+        "_usages",
         "progress",
         "stopped",
     )
@@ -40,6 +42,8 @@ class Collector:
         self._growth: dict[Lane, Snapshots] = {}
         # The first half of a pair, and the byte where its wire event ended.
         self._halves: dict[Lane, tuple[str, int]] = {}
+        # Token counts since the last event, and the bytes where their wire events ended.
+        self._usages: list[tuple[int, Mapping[str, object]]] = []
         self.progress = 0
         self._faulty = False
         # Set with a problem: the rest of the input is ignored.
@@ -88,6 +92,10 @@ class Collector:
             self.progress -= 1
         return growth.settled
 
+    def add_usage(self, counts: Mapping[str, object], end: int) -> None:
+        """Add token counts whose wire event ended at byte ``end``; they do not end a text."""
+        self._usages.append((end, counts))
+
     def add_event(self, event: Event) -> None:
         """Add an event that is not text."""
         self._flush()
@@ -123,8 +131,13 @@ class Collector:
     def _flush(self) -> None:
         lane, parts, ends = self._lane, self._parts, self._ends
         self._lane = None
-        if lane is None or not parts:
-            return
+        if lane is not None and parts:
+            self._flush_text(lane, parts, ends)
+        if self._usages:
+            self._events.append(Usage(self._usages[-1][1], tuple(self._usages)))
+            self._usages = []
+
+    def _flush_text(self, lane: Lane, parts: list[str], ends: list[int]) -> None:
         self._parts, self._ends = [], []
         self.progress += len(parts)
         text = "".join(parts)

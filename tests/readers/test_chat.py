@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from reading import hear
+from reading import hear, without_reads
 
 from loopcli.events import (
     Channel,
@@ -47,7 +47,7 @@ def read(data: bytes, sizes: Iterable[int] = (), name: str = "sse") -> list[Even
     for size in sizes:
         events += reading.feed(data[at : at + size])
         at += size
-    return events + reading.feed(data[at:]) + reading.close()
+    return list(without_reads(events + reading.feed(data[at:]) + reading.close()))
 
 
 def flat(events: Iterable[Event]) -> list[tuple[Any, ...]]:

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from loopcli.events import Channel, Event, Lane, Problem, Restart, Text, ToolCall, UpstreamError
+from loopcli.events import (
+    Channel,
+    Event,
+    Lane,
+    Problem,
+    Restart,
+    Text,
+    ToolCall,
+    UpstreamError,
+    Usage,
+)
 from loopcli.readers.base import Reader
 from loopcli.readers.detection.auto import reader
+
+
+def without_reads(events: Iterable[Event]) -> Iterator[Event]:
+    """Events as if each had come in a read of its own: of token counts in a row, the last.
+
+    Counts follow the text of their read, so they are put in front of the next event.
+    """
+    counts: Usage | None = None
+    for event in events:
+        if isinstance(event, Usage):
+            counts = Usage(event.counts)
+            continue
+        if counts and not isinstance(event, Text):
+            yield counts
+            counts = None
+        yield event
+    if counts:
+        yield counts
 
 
 class Heard:
@@ -20,7 +48,7 @@ class Heard:
         self.lanes: dict[Lane, str] = {}
         self.ends: dict[Lane, list[int]] = {}
         self.others: list[Event] = []
-        for event in events:
+        for event in without_reads(events):
             if isinstance(event, Text):
                 lane, marks = event.lane, event.marks
                 self.lanes[lane] = self.lanes.get(lane, "") + event.text

@@ -24,6 +24,8 @@ class Probe:
         self._origin = origin
         self._held = bytearray()
         self._chosen: Reader | None = None
+        # That of the chosen reader, once it is known.
+        self.feed: Callable[[bytes], list[Event]] = self._hold
 
     def decide(self, data: bytes, *, final: bool) -> Choice | None:
         """Return the choice, or ``None`` to hold on; ``data`` is the last piece of what is held.
@@ -47,9 +49,9 @@ class Probe:
         """The number of deltas with content that have been read."""
         return self._chosen.progress if self._chosen else 0
 
-    def feed(self, data: bytes) -> list[Event]:
-        """Return the events that ``data`` completes."""
-        if self._chosen is not None:
+    def _hold(self, data: bytes) -> list[Event]:
+        """Return the events that ``data`` completes; ``feed`` until the reader is known."""
+        if self._chosen is not None:  # another probe, whose own `feed` changes
             return self._chosen.feed(data)
         if not data:
             return []
@@ -66,6 +68,8 @@ class Probe:
             return []
         self._chosen, skipped = choice
         held, self._held = bytes(self._held[skipped:]), bytearray()
+        if not isinstance(self._chosen, Probe):
+            self.feed = self._chosen.feed
         return self._chosen.feed(held)
 
     def after(self, size: int) -> Origin:

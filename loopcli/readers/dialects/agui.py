@@ -16,7 +16,7 @@ from loopcli.events import Channel, Done, Lane, UpstreamError
 from loopcli.lenient_json import string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 from loopcli.readers.errors import report
 
 _CHANNELS = {
@@ -40,6 +40,10 @@ class AgUiDialect(ProviderDialect):
         self._places: dict[str, int] = {}
         self._others: set[str] = set()
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a part of a message or of a thought."""
+        return self._targets[doc["type"], string(doc.get("messageId"))], doc, "delta"
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         kind, end = string(doc.get("type")), frame[1]
@@ -48,9 +52,13 @@ class AgUiDialect(ProviderDialect):
             other = string(doc.get("role")) not in ("", "assistant")
             if other and len(self._others) < MAX_LANES:
                 self._others.add(message)
+                self._targets.clear()
+                self._template.forget()
         if kind in _CHANNELS:
             if message not in self._others:
-                self._text(_CHANNELS[kind], message, doc.get("delta"), end, out)
+                lane = self._text(_CHANNELS[kind], message, doc.get("delta"), end, out)
+                if kind.endswith("_CONTENT"):
+                    self._know((kind, message), lane)
         elif kind in ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_CHUNK"):
             self._call(doc, end, out)
         elif kind == "RUN_STARTED":
@@ -61,13 +69,18 @@ class AgUiDialect(ProviderDialect):
             text, code = string(doc.get("message")), string(doc.get("code"))
             report(UpstreamError(text or "no message", frame[2], end, code), out)
 
-    def _text(self, channel: Channel, message: str, text: object, end: int, out: Collector) -> None:
+    def _text(
+        self, channel: Channel, message: str, text: object, end: int, out: Collector
+    ) -> Lane | None:
+        """Add a text; return its lane, or ``None`` if there are too many."""
         key = channel, message
         if key not in self._blocks:
             if len(self._blocks) >= MAX_LANES:
-                return
+                return None
             self._blocks[key] = sum(1 for other, _ in self._blocks if other is channel)
-        out.add_member(Lane(channel, 0, self._blocks[key]), text, end)
+        lane = Lane(channel, 0, self._blocks[key])
+        out.add_member(lane, text, end)
+        return lane
 
     def _call(self, doc: dict[str, Any], end: int, out: Collector) -> None:
         ident = string(doc.get("toolCallId"))

@@ -16,12 +16,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, Restart, Usage
+from loopcli.events import Channel, Done, Finish, Lane
 from loopcli.lenient_json import count, member, objects, string
-from loopcli.readers.base import Frame, MetaTracker
+from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 
+# The place of the text in a delta, by the delta's type.
+_TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 _TOOLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
@@ -35,6 +37,14 @@ class AnthropicDialect(ProviderDialect):
         self._usage: dict[str, Any] = {}
         self._begun = False
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a content_block_delta."""
+        delta = doc["delta"]
+        kind = delta["type"]
+        if doc["type"] != "content_block_delta" or type(doc["index"]) is not int:
+            return None
+        return self._targets[kind, doc["index"]], delta, _TEXTS[kind]
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         end = frame[1]
@@ -44,16 +54,16 @@ class AnthropicDialect(ProviderDialect):
             case "content_block_start":
                 self._block(count(doc.get("index")), doc.get("content_block"), end, out)
             case "message_start":
-                self._start(doc.get("message"), out)
+                self._start(doc.get("message"), end, out)
             case "message_delta":
-                self._use(doc.get("usage"), out)
+                self._use(doc.get("usage"), end, out)
                 self._finish(member(doc, "delta", "stop_reason"), out)
             case "message_stop":
                 out.add_event(Done())
             case "completion":
                 self._completion(doc, end, out)
             case "message":
-                self._start(doc, out)
+                self._start(doc, end, out)
                 for index, block in enumerate(objects(doc.get("content"))):
                     self._block(index, block, end, out)
                 self._finish(doc.get("stop_reason"), out)
@@ -68,22 +78,19 @@ class AnthropicDialect(ProviderDialect):
             self._finish(doc["stop_reason"], out)
             out.add_event(Done())
 
-    def _start(self, message: object, out: Collector) -> None:
+    def _start(self, message: object, end: int, out: Collector) -> None:
         if self._begun:
-            out.restart()
-            out.add_event(Restart())
-            self._calls.restart()
-            self._meta = MetaTracker()
+            self.restart(out)
             self._usage = {}
         self._begun = True
         self._meta.update(out, member(message, "id"), member(message, "model"))
-        self._use(member(message, "usage"), out)
+        self._use(member(message, "usage"), end, out)
 
-    def _use(self, usage: object, out: Collector) -> None:
+    def _use(self, usage: object, end: int, out: Collector) -> None:
         if isinstance(usage, dict) and usage:
             # message_start counts the input, message_delta the output.
             self._usage |= {key: value for key, value in usage.items() if value is not None}
-            out.add_event(Usage(dict(self._usage)))
+            out.add_usage(dict(self._usage), end)
 
     def _finish(self, reason: object, out: Collector) -> None:
         if reason and isinstance(reason, str):
@@ -96,7 +103,8 @@ class AnthropicDialect(ProviderDialect):
         kind = string(block.get("type"))
         if kind in _TOOLS:
             name, ident = string(block.get("name")), string(block.get("id"))
-            self._calls.open(out, 0, index, name, ident, end)
+            call = self._calls.open(out, 0, index, name, ident, end)
+            self._know(("input_json_delta", index), call)
             self._calls.add_whole(out, 0, index, block.get("input"), end)
         elif kind in ("text", "thinking"):
             self._add_text(index, kind, block.get(kind), end, out)
@@ -115,4 +123,6 @@ class AnthropicDialect(ProviderDialect):
     def _add_text(self, index: int, kind: str, text: object, end: int, out: Collector) -> None:
         if text and isinstance(text, str):
             channel = Channel.REASONING if kind == "thinking" else Channel.CONTENT
-            out.add_text(Lane(channel, 0, index), text, end)
+            lane = Lane(channel, 0, index)
+            self._know((f"{kind}_delta", index), lane)
+            out.add_text(lane, text, end)

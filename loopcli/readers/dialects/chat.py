@@ -16,99 +16,93 @@ DeepSeek, Qwen, Mistral, xAI, Azure, vLLM, llama.cpp and Ollama. Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from loopcli.events import Channel, Finish, Lane, ServerLoop, Usage
+from loopcli.events import Channel, Finish, Lane, ServerLoop
 from loopcli.lenient_json import count, member, objects, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.dialects.provider import ProviderDialect
-from loopcli.readers.dialects.template import Delta, Template
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 from loopcli.readers.endings import REPETITION_REASON, REPETITION_STOP
 
-# A document with one of these has more to say than its content.
-_UNUSUAL = frozenset({"error", "x_groq"})
-# No choice is open; `None` will not do, because documents hold it.
-_NOWHERE = object()
+_REASONING = ("reasoning_content", "reasoning")
+# The members of a delta that add nothing to one of content, of reasoning, of arguments.
+_CONTENT_ALONE = frozenset({"content", "role"})
+_REASONING_ALONE = frozenset({*_REASONING, "reasoning_details", "role"})
+_ARGUMENTS_ALONE = frozenset({"tool_calls", "role"})
 
 
 class ChatDialect(ProviderDialect):
     """Understands chat.completion.chunk and text_completion documents."""
 
     name = "chat"
+    meta_members: tuple[str, ...] = ("id", "model", "provider")
 
     def __init__(self) -> None:
         super().__init__()
-        self._template = Template()
-        self.loads = self._template.loads
-        # The lanes whose deltas are known to be plain, by choice.
-        self._plain: dict[int, Lane] = {}
         self._judged: set[int] = set()
         self._finished: set[int] = set()
 
-    def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add what the documents say."""
-        rest = iter(frames)
-        meta = self._meta.current
-        super().take(self._usual(rest, out) if meta.generation_id and meta.model else rest, out)
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a chunk of one choice that is not its last."""
+        (choice,) = doc["choices"]
+        index = choice.get("index", 0)
+        if type(index) is not int or choice.get("finish_reason") or "x_groq" in doc:
+            return None
+        for name in self._meta.missing:
+            if doc.get(name):
+                return None
+        delta, usage = choice.get("delta"), doc.get("usage")
+        if not isinstance(delta, dict):
+            place: LoneDelta | None = (self._targets["content", index], choice, "text")
+        elif delta.get("tool_calls"):
+            place = self._lone_arguments(index, delta)
+        else:
+            place = self._lone_content(index, delta)
+        if usage and place is not None:
+            if usage.__class__ is not dict or place[1][place[2]].__class__ is not str:
+                return None
+            out.add_usage(usage, frame[1])
+        return place
 
-    def _usual(self, frames: Iterator[Frame], out: Collector) -> Iterator[Frame]:
-        """Take the chunks of one choice with content and nothing else; yield all others."""
-        open_choice: object = _NOWHERE
-        parts: list[str] = []
-        ends: list[int] = []
-        template = self._template
-        unusual = _UNUSUAL if self._meta.current.provider else _UNUSUAL | {"provider"}
-        for frame in frames:
-            doc, end, _, name, _ = frame
-            if doc.__class__ is Delta:  # from the template, which is of a usual chunk
-                if template.choice is not open_choice:
-                    open_choice = template.choice
-                    parts, ends = out.lane_buffers(self._lane(open_choice))
-                if doc:
-                    parts.append(doc)
-                    ends.append(end)
-                continue
-            try:
-                (choice,) = doc["choices"]
-                delta = choice["delta"]
-                content = delta["content"]
-                if (
-                    len(delta) == 1
-                    and choice["finish_reason"] is None
-                    and content.__class__ is str
-                    and not doc.get("usage")
-                    and doc.keys().isdisjoint(unusual)
-                    and "error" not in (doc.get("object"), doc.get("type"))
-                    and not name
-                ):
-                    # By identity: 1.0 and True are equal to 1 and are no index.
-                    if choice["index"] is not open_choice:
-                        open_choice = choice["index"]
-                        parts, ends = out.lane_buffers(self._lane(choice["index"]))
-                    if content:
-                        parts.append(content)
-                        ends.append(end)
-                    template.learn(doc, delta, choice["index"])
-                    continue
-            except (KeyError, TypeError, ValueError):
-                pass
-            open_choice = _NOWHERE
-            yield frame
+    def _lone_content(self, index: int, delta: dict[str, Any]) -> LoneDelta | None:
+        """Return the place of content or reasoning, if the delta has nothing else."""
+        allowed, key = _CONTENT_ALONE, "content"
+        if not delta.get("content"):
+            for key in _REASONING:
+                if delta.get(key):
+                    allowed = _REASONING_ALONE
+                    break
+            else:
+                key = "content"
+        if len(delta) > 1:
+            for name, value in delta.items():
+                if value and name not in allowed:
+                    return None
+        return self._targets["content" if key == "content" else "reasoning", index], delta, key
 
-    def _lane(self, index: object) -> Lane:
-        """Return the content lane of a choice known to be plain; ``KeyError`` for others."""
-        if type(index) is not int:
-            raise KeyError(index)
-        return self._plain[index]
+    def _lone_arguments(self, index: int, delta: dict[str, Any]) -> LoneDelta | None:
+        """Return the place of a fragment of arguments, if the delta has nothing else."""
+        (fragment,) = delta["tool_calls"]
+        function = fragment["function"]
+        call = self._calls.get(index, fragment["index"])
+        if call is None or type(fragment["index"]) is not int or call.lane is None:
+            return None
+        for name, value in delta.items():
+            if value and name not in _ARGUMENTS_ALONE:
+                return None
+        # An id or a name may begin another call at the same place.
+        if fragment.get("id") or function.get("name") or function.get("input"):
+            return None
+        return call, function, "arguments"
 
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one chunk, or of a whole answer."""
         self._meta.update(out, doc.get("id"), doc.get("model"), doc.get("provider"))
         usage = doc.get("usage") or member(doc, "x_groq", "usage")
         if usage and isinstance(usage, dict):
-            out.add_event(Usage(usage))
+            out.add_usage(usage, frame[1])
         for choice in objects(doc.get("choices")):
             self._choice(choice, frame[1], out)
 
@@ -157,7 +151,7 @@ class ChatDialect(ProviderDialect):
         if len(self._judged) < MAX_LANES:
             self._judged.add(choice)
         for thought in _reasoning(delta):
-            out.add_delta(Lane(Channel.REASONING, choice), thought, end)
+            self._reason(choice, thought, end, out)
         content = delta.get("content")
         parts = [content] if isinstance(content, str) else content or ()
         for part in parts if isinstance(parts, list | tuple) else ():
@@ -167,7 +161,7 @@ class ChatDialect(ProviderDialect):
                 self._text(choice, part["text"], end, out)
             elif isinstance(part, dict):
                 for thought in _texts(part.get("thinking")):
-                    out.add_delta(Lane(Channel.REASONING, choice), thought, end)
+                    self._reason(choice, thought, end, out)
         self._text(choice, string(delta.get("refusal")), end, out)
         self._text(choice, string(member(delta, "audio", "transcript")), end, out)
         self._tools(choice, delta, end, out)
@@ -175,8 +169,12 @@ class ChatDialect(ProviderDialect):
     def _text(self, choice: int, text: str, end: int, out: Collector) -> None:
         lane = Lane(Channel.CONTENT, choice)
         if out.add_delta(lane, text, end):
-            # From now on plain: `_usual` may take it.
-            self._plain[choice] = lane
+            self._know(("content", choice), lane)
+
+    def _reason(self, choice: int, text: str, end: int, out: Collector) -> None:
+        lane = Lane(Channel.REASONING, choice)
+        if out.add_delta(lane, text, end):
+            self._know(("reasoning", choice), lane)
 
     def _tools(self, choice: int, delta: dict[str, Any], end: int, out: Collector) -> None:
         fragments = objects(delta.get("tool_calls"))
@@ -190,6 +188,8 @@ class ChatDialect(ProviderDialect):
             function = fragment.get("function") or fragment.get("custom")
             ident, name = string(fragment.get("id")), string(member(function, "name"))
             arguments = member(function, "arguments")
+            if ident or name:
+                self._template.forget()  # its target may be the call before
             begins = bool(name) and string(arguments).lstrip().startswith("{")
             self._calls.make_room(choice, index, ident, begins=begins)
             self._calls.open(out, choice, index, name, ident, end)

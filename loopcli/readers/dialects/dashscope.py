@@ -10,18 +10,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Finish, UpstreamError, Usage
+from loopcli.events import Finish, UpstreamError
 from loopcli.lenient_json import count, objects, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
 from loopcli.readers.dialects.chat import ChatDialect
+from loopcli.readers.dialects.provider import LoneDelta
 from loopcli.readers.errors import report
+
+_NO_REASON = (None, "", "null")
 
 
 class DashScopeDialect(ChatDialect):
     """Understands documents with ``output`` and ``request_id``."""
 
     name = "dashscope"
+    meta_members = ("request_id",)
+
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a message that is not the last."""
+        output, usage = doc["output"], doc.get("usage")
+        (choice,) = output["choices"]
+        index = choice.get("index", 0)
+        if type(index) is not int or choice.get("finish_reason") not in _NO_REASON:
+            return None
+        if output.get("text") or output.get("finish_reason") not in _NO_REASON:
+            return None
+        if self._meta.missing and doc.get("request_id"):
+            return None
+        place = self._lone_content(index, choice["message"])
+        if usage and place is not None:
+            if usage.__class__ is not dict or place[1][place[2]].__class__ is not str:
+                return None
+            out.add_usage(usage, frame[1])
+        return place
 
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
@@ -40,7 +62,7 @@ class DashScopeDialect(ChatDialect):
         self._finish(0, output.get("finish_reason"), out)
         usage = doc.get("usage")
         if isinstance(usage, dict) and usage:
-            out.add_event(Usage(usage))
+            out.add_usage(usage, end)
 
     def _finish(self, choice: int, reason: object, out: Collector) -> None:
         if string(reason) not in ("", "null") and choice not in self._finished:

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Finish, Lane, Usage
+from loopcli.events import Channel, Finish, Lane
 from loopcli.lenient_json import count, dump_text, member, objects, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 # A call has a handful of arguments; a stream with more is not kept whole.
@@ -33,11 +33,35 @@ class GeminiDialect(ProviderDialect):
     """Understands GenerateContentResponse documents."""
 
     name = "gemini"
+    meta_members = ("responseId", "modelVersion")
 
     def __init__(self) -> None:
         super().__init__()
         self._partial: dict[int, _Partial] = {}
         self._reasons: dict[int, str] = {}
+
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a chunk of one candidate with one part."""
+        (candidate,) = doc["candidates"]
+        (part,) = candidate["content"]["parts"]
+        choice, reason = candidate.get("index", 0), candidate.get("finishReason")
+        thought = False
+        if len(part) > 1:
+            thought = bool(part.get("thought"))
+            if "functionCall" in part or "executableCode" in part:
+                return None
+        if (reason and reason != self._reasons.get(choice)) or "promptFeedback" in doc:
+            return None
+        for name in self._meta.missing:
+            if doc.get(name):
+                return None
+        target, text = self._targets[thought, choice], part["text"]
+        if type(choice) is not int or text.__class__ is not str or not text:
+            return None
+        usage = doc.get("usageMetadata")
+        if usage and usage.__class__ is dict:
+            out.add_usage(usage, frame[1])
+        return target, part, "text"
 
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
@@ -45,7 +69,7 @@ class GeminiDialect(ProviderDialect):
         self._meta.update(out, doc.get("responseId"), doc.get("modelVersion"))
         usage = doc.get("usageMetadata")
         if isinstance(usage, dict) and usage:
-            out.add_event(Usage(usage))
+            out.add_usage(usage, end)
         for candidate in objects(doc.get("candidates")):
             choice = count(candidate.get("index"))
             for part in objects(member(candidate, "content", "parts")):
@@ -62,7 +86,9 @@ class GeminiDialect(ProviderDialect):
         text = string(part.get("text"))
         if text:
             channel = Channel.REASONING if part.get("thought") else Channel.CONTENT
-            out.add_delta(Lane(channel, choice), text, end)
+            lane = Lane(channel, choice)
+            if out.add_delta(lane, text, end):
+                self._know((bool(part.get("thought")), choice), lane)
         call = part.get("functionCall")
         if isinstance(call, dict):
             self._call(choice, call, end, out)

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, Usage
+from loopcli.events import Channel, Done, Finish, Lane
 from loopcli.lenient_json import count, member, objects, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 
+_DELTAS = ("step.delta", "content.delta")
+# Other members of a delta that may hold text.
+_PARTS = frozenset({"content", "summary"})
 _THOUGHTS = ("thought", "thought_summary")
 
 
@@ -26,30 +29,39 @@ class InteractionsDialect(ProviderDialect):
 
     name = "interactions"
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a delta of text or of thoughts."""
+        delta = doc["delta"]
+        if doc["event_type"] not in _DELTAS or type(doc["index"]) is not int:
+            return None
+        if not _PARTS.isdisjoint(delta):
+            return None
+        return self._targets[delta["type"], doc["index"]], delta, "text"
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         end, index = frame[1], count(doc.get("index"))
         kind = string(doc.get("event_type"))
         if kind in ("step.start", "content.start"):
             self._step(index, doc.get("step") or doc.get("content"), end, out)
-        elif kind in ("step.delta", "content.delta"):
+        elif kind in _DELTAS:
             self._step(index, doc.get("delta"), end, out)
         elif kind.startswith("interaction.") and isinstance(doc.get("interaction"), dict):
             whole = kind in ("interaction.completed", "interaction.complete")
-            self._interaction(doc["interaction"], out, ended=whole)
+            self._interaction(doc["interaction"], end, out, ended=whole)
         elif doc.get("object") == "interaction":
             steps = doc.get("steps") or doc.get("outputs")
             for place, step in enumerate(objects(steps)):
                 self._step(place, step, end, out)
-            self._interaction(doc, out, ended=doc.get("status") != "in_progress")
+            self._interaction(doc, end, out, ended=doc.get("status") != "in_progress")
 
-    def _interaction(self, doc: dict[str, Any], out: Collector, *, ended: bool) -> None:
+    def _interaction(self, doc: dict[str, Any], end: int, out: Collector, *, ended: bool) -> None:
         self._meta.update(out, doc.get("id"), doc.get("model"))
         if not ended:
             return
         usage = doc.get("usage")
         if isinstance(usage, dict) and usage:
-            out.add_event(Usage(usage))
+            out.add_usage(usage, end)
         out.add_event(Finish(0, string(doc.get("status")) or "completed"))
         out.add_event(Done())
 
@@ -66,6 +78,7 @@ class InteractionsDialect(ProviderDialect):
         thinks = kind in _THOUGHTS
         lane = Lane(Channel.REASONING if thinks else Channel.CONTENT, 0, index)
         if kind == "text" or thinks:
+            self._know((kind, index), lane)
             out.add_member(lane, step.get("text"), end)
             out.add_member(lane, member(step, "content", "text"), end)
         if kind == "model_output" or thinks:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, Usage
+from loopcli.events import Channel, Done, Finish, Lane
 from loopcli.lenient_json import count, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 
 _FLAGS = {"stopped_limit": "limit", "stopped_eos": "eos", "stopped_word": "word"}
 _COUNTS = ("tokens_evaluated", "tokens_predicted", "tokens_cached")
@@ -24,6 +24,13 @@ class LlamaCppDialect(ProviderDialect):
 
     name = "llamacpp"
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a chunk before the last."""
+        index = doc.get("index", 0)
+        if doc.get("stop") is True or type(index) is not int:
+            return None
+        return self._targets[index], doc, "content"
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         end = frame[1]
@@ -31,13 +38,15 @@ class LlamaCppDialect(ProviderDialect):
         choice = min(count(doc.get("index")), MAX_LANES)
         text = string(doc.get("content"))
         if text:
-            out.add_text(Lane(Channel.CONTENT, choice), text, end)
+            lane = Lane(Channel.CONTENT, choice)
+            self._know(choice, lane)
+            out.add_text(lane, text, end)
         if doc.get("stop") is not True:
             return
         self._meta.update(out, "", doc.get("model"))
         counts = {key: doc[key] for key in _COUNTS if key in doc}
         if counts:
-            out.add_event(Usage(counts))
+            out.add_usage(counts, end)
         flags = (reason for flag, reason in _FLAGS.items() if doc.get(flag))
         out.add_event(Finish(choice, string(doc.get("stop_type")) or next(flags, "stop")))
         out.add_event(Done())

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Lane, Usage
+from loopcli.events import Channel, Done, Lane
 from loopcli.lenient_json import member, objects, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 
 _LANES = {"message": Lane(Channel.CONTENT), "reasoning": Lane(Channel.REASONING)}
 
@@ -28,6 +28,10 @@ class LmStudioDialect(ProviderDialect):
         self._place = -1
         self._has_output = False
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a delta."""
+        return self._targets[doc["type"]], doc, "content"
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         end, kind = frame[1], string(doc.get("type"))
@@ -35,6 +39,7 @@ class LmStudioDialect(ProviderDialect):
         if what == "delta" and subject in _LANES:
             self._has_output = True
             out.add_member(_LANES[subject], doc.get("content"), end)
+            self._know(kind, _LANES[subject])
         elif kind in ("tool_call.start", "tool_call.arguments"):
             self._call(doc, end, out, begins=what == "start")
         elif kind == "chat.start":
@@ -61,5 +66,5 @@ class LmStudioDialect(ProviderDialect):
                 self._call(item, end, out, begins=True)
         stats = member(answer, "stats")
         if isinstance(stats, dict) and stats:
-            out.add_event(Usage(stats))
+            out.add_usage(stats, end)
         out.add_event(Done())

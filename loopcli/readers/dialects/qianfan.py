@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
+from loopcli.events import Channel, Done, Finish, Lane, UpstreamError
 from loopcli.lenient_json import string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 from loopcli.readers.errors import report
 
 _CONTENT = Lane(Channel.CONTENT)
@@ -24,6 +24,14 @@ class QianfanDialect(ProviderDialect):
 
     name = "qianfan"
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in an event before the last."""
+        if doc["is_end"] is not False or doc.get("error_code") or doc.get("function_call"):
+            return None
+        if not self._meta.current.generation_id:
+            return None
+        return self._targets["result"], doc, "result"
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         end = frame[1]
@@ -31,6 +39,7 @@ class QianfanDialect(ProviderDialect):
             message = string(doc.get("error_msg")) or "no message"
             report(UpstreamError(message, frame[2], end, str(doc["error_code"])), out)
         self._meta.update(out, doc.get("id"), "")
+        self._know("result", _CONTENT)
         out.add_member(_CONTENT, doc.get("result"), end)
         call = doc.get("function_call")
         if isinstance(call, dict):
@@ -41,7 +50,7 @@ class QianfanDialect(ProviderDialect):
             return
         usage = doc.get("usage")
         if isinstance(usage, dict) and usage:
-            out.add_event(Usage(usage))
+            out.add_usage(usage, end)
         reason = string(doc.get("finish_reason"))
         if reason:
             out.add_event(Finish(0, reason))

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
+from loopcli.events import Channel, Done, Finish, Lane, UpstreamError
 from loopcli.lenient_json import count, member, objects, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 from loopcli.readers.errors import report, upstream_error
 
 _CHANNELS = {
@@ -59,6 +59,12 @@ class ResponsesDialect(ProviderDialect):
         self._judged: set[int] = set()
         self._error = ""
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a ``*.delta`` event."""
+        if type(doc["output_index"]) is not int:
+            return None
+        return self._targets[doc["type"], doc["output_index"]], doc, "delta"
+
     def document(self, frame: Frame, out: Collector) -> dict[str, Any] | None:
         """Return the document to read; errors have shapes of their own here."""
         doc = frame[0]
@@ -84,10 +90,14 @@ class ResponsesDialect(ProviderDialect):
         index = count(doc.get("output_index"))
         if kind in _CHANNELS:
             self._add_text(_CHANNELS[kind], index, doc.get("delta"), end, out)
+            if index in self._judged:
+                self._know((kind, index), Lane(_CHANNELS[kind], 0, index))
         elif kind in _ARGUMENTS:
             fragment, free = string(doc.get("delta")), not _ARGUMENTS[kind]
             self._mark_judged(index)
             self._calls.add_fragment(out, 0, index, fragment, end, free=free)
+            if not free:
+                self._know((kind, index), self._calls.get(0, index))
         elif kind == "response.output_item.added":
             item = doc.get("item")
             if _is_call(item):
@@ -120,7 +130,7 @@ class ResponsesDialect(ProviderDialect):
         self._meta.update(out, response.get("id"), response.get("model"))
         usage = response.get("usage")
         if isinstance(usage, dict) and usage:
-            out.add_event(Usage(usage))
+            out.add_usage(usage, frame[1])
         if not final:
             return
         for index, item in enumerate(objects(response.get("output"))):

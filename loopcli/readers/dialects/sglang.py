@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Finish, Lane, Usage
+from loopcli.events import Channel, Finish, Lane
 from loopcli.lenient_json import count, member, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
@@ -38,7 +38,7 @@ class SglangDialect(ProviderDialect):
         if reason:
             tokens = count(member(info, "completion_tokens"))
             if tokens:
-                out.add_event(Usage({"completion_tokens": tokens}))
+                out.add_usage({"completion_tokens": tokens}, frame[1])
             out.add_event(Finish(choice, reason))
 
     def _new(self, choice: int, text: str) -> str:

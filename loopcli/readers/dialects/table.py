@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
-import orjson
-
 from loopcli.events import Note
 from loopcli.lenient_json import member, string
 from loopcli.readers.base import Dialect, Frame
 from loopcli.readers.collector import Collector
 from loopcli.readers.dialects import more_marks as more
 from loopcli.readers.dialects.meaning import has_words, is_ping
+from loopcli.readers.dialects.template import load_document
 from loopcli.readers.errors import document_of, is_failure, lone_error, report, upstream_error
 
 _DIALECTS = {
@@ -144,6 +143,9 @@ class AutoDialect:
     def __init__(self) -> None:
         self._chosen: Dialect | None = None
         self._settled = False
+        # Those of the chosen dialect, once it is settled.
+        self.take: Callable[[Iterable[Frame], Collector], None] = self._detect
+        self.loads: Callable[[bytes], Any] = load_document
         self._trouble = False
         self._strange: tuple[str, int, int] | None = None
         self._docs = 0
@@ -157,18 +159,13 @@ class AutoDialect:
             return self._chosen.name
         return "error" if self._trouble else "unknown"
 
-    @property
-    def loads(self) -> Callable[[bytes], Any]:
-        """The parser of a payload."""
-        return self._chosen.loads if self._settled and self._chosen else orjson.loads
-
-    def take(self, frames: Iterable[Frame], out: Collector) -> None:
-        """Add the events of the documents."""
+    def _detect(self, frames: Iterable[Frame], out: Collector) -> None:
+        """Add the events of the documents; ``take`` until the dialect is settled."""
         rest = iter(frames)
-        if not self._settled:
-            self._try(rest, out)
+        self._try(rest, out)
         if self._settled and self._chosen is not None:
-            self._chosen.take(rest, out)
+            self.take, self.loads = self._chosen.take, self._chosen.loads
+            self.take(rest, out)
 
     def _try(self, frames: Iterator[Frame], out: Collector) -> None:
         """Take frames until one brings words."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, Usage
+from loopcli.events import Channel, Done, Finish, Lane
 from loopcli.lenient_json import count, member, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 
 _CONTENT = Lane(Channel.CONTENT)
 
@@ -27,6 +27,13 @@ class TgiDialect(ProviderDialect):
         super().__init__()
         self._has_tokens = False
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a token before the last."""
+        token = doc["token"]
+        if token.get("special") is True or isinstance(doc.get("generated_text"), str):
+            return None
+        return self._targets["token"], token, "text"
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         end, token = frame[1], doc.get("token")
@@ -34,13 +41,14 @@ class TgiDialect(ProviderDialect):
             self._has_tokens = True
             if token.get("special") is not True:
                 out.add_member(_CONTENT, token.get("text"), end)
+                self._know("token", _CONTENT)
         if not isinstance(doc.get("generated_text"), str):
             return
         if not self._has_tokens:
             out.add_member(_CONTENT, doc["generated_text"], end)
         tokens = count(member(doc, "details", "generated_tokens"))
         if tokens:
-            out.add_event(Usage({"generated_tokens": tokens}))
+            out.add_usage({"generated_tokens": tokens}, end)
         reason = string(member(doc, "details", "finish_reason"))
         if reason:
             out.add_event(Finish(0, reason))

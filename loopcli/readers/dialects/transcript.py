@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Lane, Usage
+from loopcli.events import Channel, Done, Lane
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 
 _CONTENT = Lane(Channel.CONTENT)
 
@@ -27,6 +27,12 @@ class TranscriptDialect(ProviderDialect):
         # The kind of event that has brought the text; the other kinds repeat it.
         self._source = ""
 
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a delta."""
+        if doc["type"] != "transcript.text.delta":
+            return None
+        return self._targets[doc["type"]], doc, "delta"
+
     def read(self, doc: dict[str, Any], frame: Frame, out: Collector) -> None:
         """Add the events of one document."""
         kind = doc.get("type", "whole")
@@ -34,8 +40,9 @@ class TranscriptDialect(ProviderDialect):
         if text and self._source in ("", kind):
             self._source = kind
             out.add_member(_CONTENT, text, frame[1])
+            self._know(kind, _CONTENT)
         if kind in ("transcript.text.done", "whole"):
             usage = doc.get("usage")
             if isinstance(usage, dict) and usage:
-                out.add_event(Usage(usage))
+                out.add_usage(usage, frame[1])
             out.add_event(Done())

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopcli.events import Channel, Done, Finish, Lane, UpstreamError, Usage
+from loopcli.events import Channel, Done, Finish, Lane, UpstreamError
 from loopcli.lenient_json import member, string
 from loopcli.readers.base import Frame
 from loopcli.readers.collector import MAX_LANES, Collector
-from loopcli.readers.dialects.provider import ProviderDialect
+from loopcli.readers.dialects.provider import LoneDelta, ProviderDialect
 from loopcli.readers.errors import report
+
+_DELTAS = {Channel.CONTENT: "text-delta", Channel.REASONING: "reasoning-delta"}
 
 
 class VercelDialect(ProviderDialect):
@@ -32,6 +34,17 @@ class VercelDialect(ProviderDialect):
         super().__init__()
         self._blocks: dict[tuple[Channel, str], Lane] = {}
         self._places: dict[str, int] = {}
+
+    def lone_delta(self, doc: dict[str, Any], frame: Frame, out: Collector) -> LoneDelta | None:
+        """Return the place of the text in a text-delta, reasoning-delta or tool-input-delta."""
+        kind = doc["type"]
+        if kind == "tool-input-delta":
+            if doc.get("toolName"):
+                return None
+            return self._targets[kind, doc["toolCallId"]], doc, "inputTextDelta"
+        if frame[3].startswith("line "):
+            return None
+        return self._targets[kind, doc["id"]], doc, "delta"
 
     def document(self, frame: Frame, out: Collector) -> dict[str, Any] | None:
         """Return the document to read; a line of the older protocol is read at once."""
@@ -85,7 +98,7 @@ class VercelDialect(ProviderDialect):
             case "d":
                 usage = member(doc, "usage")
                 if isinstance(usage, dict) and usage:
-                    out.add_event(Usage(usage))
+                    out.add_usage(usage, end)
                 out.add_event(Finish(0, string(member(doc, "finishReason")) or "finish"))
                 out.add_event(Done())
 
@@ -100,14 +113,16 @@ class VercelDialect(ProviderDialect):
                 return
             same = sum(1 for other, _ in self._blocks if other is channel)
             self._blocks[key] = Lane(channel, 0, same)
+            self._know((_DELTAS[channel], ident), self._blocks[key])
         out.add_text(self._blocks[key], text, end)
 
     def _open(self, doc: object, end: int, out: Collector) -> int:
         ident = string(member(doc, "toolCallId"))
         place = self._places.get(ident, len(self._places))
+        call = self._calls.open(out, 0, place, string(member(doc, "toolName")), ident, end)
         if len(self._places) < MAX_LANES:
             self._places[ident] = place
-        self._calls.open(out, 0, place, string(member(doc, "toolName")), ident, end)
+            self._know(("tool-input-delta", ident), call)
         return place
 
     def _whole(self, doc: object, arguments: object, end: int, out: Collector) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate, count, repeat
+from operator import add
+from typing import NamedTuple
 
 from loopcli.events import Event
 from loopcli.readers.base import MAX_FRAME_BYTES, Dialect, Frame
 from loopcli.readers.collector import Collector
+from loopcli.readers.framings.lines import LineSplitter
 
 
 class DocumentReader:
@@ -66,3 +71,47 @@ class DocumentReader:
     def excess(self) -> tuple[str, int, int] | None:
         """Return the message, line and byte of a document longer than allowed, if there is one."""
         raise NotImplementedError
+
+
+class Shape(NamedTuple):
+    """What the events of a fast path have around their payload.
+
+    ``size`` is the number of bytes, ``lines`` that of all lines of an event, ``before``
+    that of the lines before the one with the payload. ``name`` is the event's name.
+    """
+
+    size: int
+    lines: int
+    before: int = 0
+    name: str = ""
+
+
+def parsed(
+    dialect: Dialect, payloads: Sequence[bytes], lines: LineSplitter, shape: Shape
+) -> Iterator[Frame | bytes]:
+    """Yield the frames of consecutive events, and the payload of each one that is no document.
+
+    Such a payload is for the careful path, which has to read it, and to move the position
+    in ``lines`` over its event, before the next item is asked for.
+
+    Lazily: a document that is used and dropped before the next is parsed costs half of
+    one that lives until the end of the read. And without a loop of its own: ``zip`` asks
+    the parser first, so that the sizes stand still where parsing fails.
+    """
+    texts, sizes, at = iter(payloads), map(len, payloads), 0
+    while at < len(payloads):
+        first = lines.number + shape.before + 1
+        numbers = count(first, shape.lines)
+        ends = accumulate(map(add, sizes, repeat(shape.size)), initial=lines.at)
+        next(ends)
+        columns = map(dialect.loads, texts), ends, numbers, repeat(shape.name), repeat(b"")
+        with suppress(ValueError):
+            yield from zip(*columns, strict=False)
+        done = (next(numbers) - first) // shape.lines
+        lines.at += sum(map(len, payloads[at : at + done])) + shape.size * done
+        lines.number += shape.lines * done
+        at += done
+        if at < len(payloads):
+            next(sizes)
+            yield payloads[at]
+            at += 1

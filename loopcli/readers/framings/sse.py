@@ -1,46 +1,62 @@
 """Server-sent events: bytes into the documents that ``data:`` fields carry.
 
-Source: the WHATWG grammar, and what real servers send instead (formats.md).
-Rules of this file:
+Source: the WHATWG grammar, and what real servers send instead. Rules of this file:
 
-- An event is complete at its blank line. A server that sends no blank lines
-  is understood, too: the next ``data:`` line completes what is pending if
-  that is a document by itself.
-- Several ``data:`` lines of one event are joined with LF; if that is not one
-  document, each line is taken as one.
-- An object that stands between the events without ``data:``, on one line or on
-  many, is a document; Gemini appends its errors like that.
-- A value that begins with ``data:`` again (``data: data: {…}``) is what follows that.
-- Comments, unknown fields, and ``data:`` values that are re-sent comments
-  (``data: : PROCESSING``) are noise. An ``error`` field, which some servers
-  use for failures in mid-stream, is a document named ``error``.
+- An event is complete at its blank line. A server that sends no blank lines is
+  understood, too: the next ``data:`` line completes the pending one if that is a whole
+  document.
+- Several ``data:`` lines of one event are joined with LF. If the result is not one
+  document, each line is read as one.
+- An object between the events without ``data:``, on one line or several, is a document;
+  Gemini appends its errors like that.
+- Comments, unknown fields, and ``data:`` values that are comments (``data: : PROCESSING``)
+  are skipped. An ``error`` field, which some servers use for failures in mid-stream, is
+  a document named ``error``.
 
-Most reads hold nothing but complete one-line events. Those take a path that
-splits once and parses; the first irregular byte sends the rest of the input
-down the careful path until it is at an event boundary again.
+Theory of operation. The *careful path* (``CarefulEvents``) reads line by line and knows
+all of these rules. The *fast path* is here. It rests on one observation: nearly all
+events of a stream begin with the same bytes, their **lead** (``data: ``, or ``event:
+content_block_delta`` and a line end and ``data: ``), and end with the same blank line.
+
+- A read is split at "blank line, lead". A piece without a line break is the payload of a
+  regular event and is parsed as it is. Any other piece goes the careful path alone.
+- A read that is exactly one regular event, as they arrive from a live model, is not even
+  split.
+- A lead is learned from the last event of a read that does not have the known one.
+
+Invariants:
+
+- The fast path runs only at an event boundary, where the careful path holds nothing. If
+  the careful path is inside an event when a read begins, it gets the bytes up to the next
+  blank line, and the fast path the rest.
+- Exactly one of the two holds what is incomplete at the end of a read: the fast path a
+  tail that is the beginning of a regular event, the careful path everything else. So the
+  first byte of a new ``data:`` line completes a pending document on either path; a
+  later byte would let that much of an event through that comes after the cut.
+- Both paths count bytes and lines in the same ``LineSplitter``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from itertools import accumulate, count, repeat
-from operator import add
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
 
-from loopcli.lenient_json import parse
-from loopcli.readers.base import DONE, MAX_FRAME_BYTES, START, Dialect, Frame, Origin
-from loopcli.readers.framings.document_reader import DocumentReader
-from loopcli.readers.framings.lines import Line, LineSplitter
+from loopcli.readers.base import MAX_FRAME_BYTES, START, Dialect, Frame, Origin
+from loopcli.readers.framings.careful_sse import CarefulEvents
+from loopcli.readers.framings.document_reader import DocumentReader, Shape, parsed
 from loopcli.signatures import BOM
 
-if TYPE_CHECKING:
-    from loopcli.readers.framings.scanner import ObjectScanner  # seldom needed
-
-# An unfinished event longer than this is no longer joined to each read again.
+# A longer unfinished event is no longer joined to each read again.
 _MAX_TAIL = 64 * 1024
-_WRAPPED = re.compile(rb"(?:data:\s*+)++")
+# A lead is learned from the last of so many events.
+_LOOKED_AT = 8
+# What may stand before the payload of a regular event: a comment, which may be an event
+# of its own, and the event's name. The line ends are all of one kind.
+_LEAD = re.compile(
+    rb"(?::[^\r\n]*(?P<end>\r?\n)(?P=end)?)?(?:event:(?P<name>[^\r\n]*)\r?\n)?data: ?"
+)
 
 
 class SseReader(DocumentReader):
@@ -52,43 +68,64 @@ class SseReader(DocumentReader):
         self, dialect: Dialect, origin: Origin = START, *, max_frame: int = MAX_FRAME_BYTES
     ) -> None:
         super().__init__(dialect, max_frame)
-        # Either the tail or the line splitter holds what is incomplete.
+        self._careful = CarefulEvents(origin, max_frame)
+        self._lines = self._careful.lines
         self._tail = b""
-        self._lines = LineSplitter(*origin)
-        self._pending: list[_Data] = []
-        self._pending_size = 0
-        self._event_name = ""
-        # What there is of an object that stands in the stream without `data:`.
-        self._bare = bytearray()
-        self._bare_on = 0
-        # The line and byte of an event longer than `max_frame`.
-        self._too_long: tuple[int, int] | None = None
-        self._scanner: ObjectScanner | None = None
         self._begun = False
+        self._learn(b"data: ", b"\n", b"")
+
+    def _learn(self, lead: bytes, end: bytes, name: bytes) -> None:
+        """Make ``lead`` the lead of regular events, whose lines end with ``end``."""
+        before = lead.count(b"\n")
+        self._lead, self._blank = lead, end + end
+        self._shape = Shape(
+            size=len(lead) + 2 * len(end),
+            lines=before + 2,
+            before=before,
+            name=name.decode("utf-8", "replace").removeprefix(" ").strip(),
+        )
 
     def frames(self, data: bytes) -> Iterable[Frame]:
         """Return the documents of the events that ``data`` completes."""
-        return self._read(data if self._begun else self._skip_bom(data))
+        if not self._begun:
+            data = self._skip_bom(data)
+            if not self._begun:
+                return ()
+        if self._careful.inside:
+            return self._after_event(data)
+        if self._tail:
+            data, self._tail = self._tail + data, b""
+        if data.startswith(self._lead) and data.endswith(self._blank):
+            payload = data[len(self._lead) : -len(self._blank)]
+            if b"\n" not in payload and b"\r" not in payload and len(data) <= self._max_frame:
+                try:
+                    return (self._only(self._dialect.loads(payload), len(data)),)
+                except ValueError:  # noise, an end mark, or not JSON
+                    return self._events(data)
+        return self._events(data)
+
+    def _only(self, doc: Any, size: int) -> Frame:
+        """Return the frame of a regular event that is all of a read of ``size`` bytes."""
+        lines, shape = self._lines, self._shape
+        lines.at += size
+        number = lines.number + shape.before + 1
+        lines.number += shape.lines
+        return doc, lines.at, number, shape.name, b""
 
     def last_frames(self) -> list[Frame]:
         """Return the documents of an event that the end of the input completes."""
         self._begun = True
-        frames = self._careful(self._lines.feed(self._tail) + self._lines.close())
-        self._tail = b""
-        # A document that the end of the input cut through makes the stream
-        # cut, not malformed.
-        if not (self._pending and self._pending[0].cut_short and not _join(self._pending).whole):
-            frames += self._dispatch(self._lines.at)
-        return frames
+        tail, self._tail = self._tail, b""
+        return self._careful.feed(tail) + self._careful.close()
 
     def excess(self) -> tuple[str, int, int] | None:
         """Return the message, line and byte of an event longer than allowed, if there is one."""
-        if self._too_long is None and self._held + self._lines.partial_size > self._max_frame:
-            self._too_long = self._lines.number + 1, self._lines.at
-        if self._too_long is None:
+        # The fast path has sent every event that is too long down the careful path.
+        place = self._careful.excess() if self._careful.inside else None
+        if place is None:
             return None
         message = f"more than {self._max_frame} bytes with no line break that ends the event"
-        return message, *self._too_long
+        return message, *place
 
     def _skip_bom(self, data: bytes) -> bytes:
         data, self._tail = self._tail + data, b""
@@ -101,175 +138,90 @@ class SseReader(DocumentReader):
             return data[len(BOM) :]
         return data
 
-    def _read(self, data: bytes) -> Iterable[Frame]:
-        if not self._begun:
-            return []
-        if self._pending or self._event_name or self._bare or self._lines.partial_size:
-            return self._careful(self._lines.feed(data))
-        data, self._tail = self._tail + data, b""
-        cut = data.rfind(b"\n\n") + 2
-        tail = data[cut:] if cut > 1 else data
-        if b"\r" in data or b"\n" in tail[:-1] or len(tail) > _MAX_TAIL:
-            return self._careful(self._lines.feed(data))
-        if cut > 1:
-            return self._whole_events(data[:cut], tail)
-        self._tail = tail
-        return []
-
-    def _whole_events(self, data: bytes, tail: bytes) -> Iterator[Frame]:
-        """Yield complete events; those of one ``data:`` line at full speed.
-
-        Lazily: a document that is used and dropped before the next is parsed
-        costs half of one that lives until the end of the read.
-        """
-        lines = self._lines
-        # Cut where an event ends and a `data:` line follows: most pieces are
-        # then a document and nothing else.
-        first, *payloads = data[:-2].split(b"\n\ndata: ")
-        others = 0
-        if first.startswith(b"data: "):
-            payloads.insert(0, first[6:])
+    def _after_event(self, data: bytes) -> Iterator[Frame]:
+        """Yield the documents of a read that begins inside an irregular event."""
+        at = data.find(self._blank) + len(self._blank)
+        if at < len(self._blank):
+            at = len(data)
+        yield from self._careful.feed(data[:at])
+        if self._careful.inside:
+            yield from self._careful.feed(data[at:])
         else:
-            yield from self._careful(lines.feed(first + b"\n\n"))
-            others = first.count(b"\n") + 2
-        if data.count(b"\n") == others + 2 * len(payloads) and b"data: null" not in data:
-            if payloads:
-                yield from self._documents(payloads)
-        else:
-            for payload in payloads:
-                yield from self._careful(lines.feed(b"data: " + payload + b"\n\n"))
-        if self._bare:
-            yield from self._careful(lines.feed(tail))
+            yield from self._events(data[at:])
+
+    def _events(self, data: bytes) -> Iterator[Frame]:
+        """Yield the documents of a read that begins at an event boundary."""
+        if len(data) > self._max_frame:  # only the careful path measures events
+            yield from self._careful.feed(data)
+            return
+        if not data.startswith(self._lead) or self._blank not in data:
+            regular = data.count(self._blank + self._lead)
+            # The end of a read may divide an event: one blank line may be missing.
+            if 2 * regular <= data.count(self._blank) + 1:
+                self._learn_from(data)
+        lead, blank = self._lead, self._blank
+        cut = data.rfind(blank)
+        if cut >= 0:
+            first, *pieces = data[:cut].split(blank + lead)
+            if first.startswith(lead):
+                pieces.insert(0, first[len(lead) :])
+            else:
+                yield from self._careful.feed(first + blank)
+            yield from self._pieces(pieces)
+        tail = data[cut + len(blank) :] if cut >= 0 else data
+        if self._careful.inside or not self._may_begin(tail):
+            yield from self._careful.feed(tail)
         else:
             self._tail = tail
 
-    def _documents(self, payloads: list[bytes]) -> Iterator[Frame]:
-        self._bare.clear()  # a `data:` line ends it
-        lines, index = self._lines, 0
-        texts, sizes = iter(payloads), map(len, payloads)
-        while index < len(payloads):
-            numbers = count(lines.number + 1, 2)
-            ends = accumulate(map(add, sizes, repeat(8)), initial=lines.at)
-            next(ends)
-            # zip asks for the document first: where that fails, the others stand still.
-            with suppress(ValueError):
-                yield from zip(
-                    map(self._dialect.loads, texts),
-                    ends,
-                    numbers,
-                    repeat(""),
-                    repeat(b""),
-                    strict=False,
-                )
-            done = (next(numbers) - lines.number) // 2
-            lines.at += sum(map(len, payloads[index : index + done])) + 8 * done
-            lines.number += 2 * done
-            index += done
-            for payload in payloads[index : index + 1]:  # noise, an end mark, or no document
-                next(sizes)
-                yield from self._careful(lines.feed(b"data: " + payload + b"\n\n"))
-                index += 1
+    def _learn_from(self, data: bytes) -> None:
+        """Learn the lead of the last event in a read, if it has a usable one."""
+        end = b"\r\n" if b"\r\n" in data else b"\n"
+        *complete, _ = data.split(end + end)[-_LOOKED_AT:]
+        while complete and complete[-1].startswith(b":"):
+            complete.pop()
+        # A comment that is an event of its own belongs to the lead.
+        comment = len(complete) > 1 and complete[-2].startswith(b":")
+        lead = _LEAD.match((end + end).join(complete[-2 if comment else -1 :]))
+        if lead and lead[0].count(b"\n") == lead[0].count(end) and lead["name"] != b"error":
+            self._learn(lead[0], end, lead["name"] or b"")
 
-    def _careful(self, lines: list[Line]) -> list[Frame]:
-        frames: list[Frame] = []
-        for content, end, number in lines:
-            if self._held + len(content) > self._max_frame:
-                self._too_long = number, end
-                return frames
-            if content.startswith(b"d"):
-                frames += self._whole_pending()
-            field, _, value = content.partition(b":")
-            value = value.removeprefix(b" ")
-            if self._bare and field not in (b"data", b"event"):
-                frames += self._bare_line(content, number, end)
-            elif not content:
-                frames += self._dispatch(end)
-            elif content.startswith(b"{"):
-                frames += self._dispatch(self._pending[-1].end if self._pending else end)
-                frames += self._bare_line(content, number, end)
-            elif field == b"data":
-                self._bare.clear()
-                self._pending.append(_Data(value, number, end))
-                self._pending_size += len(value)
-            elif field == b"event":
-                self._bare.clear()
-                self._event_name = value.decode("utf-8", "replace").strip()
-            elif field == b"error":
-                frames += _Data(value, number, end).frames(end, "error")
-        if self._lines.partial_start == b"d":
-            frames += self._whole_pending()
-        return frames
+    def _may_begin(self, tail: bytes) -> bool:
+        """Return whether a tail is the beginning of a regular event, and not too long."""
+        if len(tail) > _MAX_TAIL:
+            return False
+        if self._lead.startswith(tail):
+            return True
+        payload = tail.removeprefix(self._lead)
+        line = payload.rstrip(b"\r\n")
+        return not _has_break(line) and self._blank.startswith(payload[len(line) :])
 
-    @property
-    def _held(self) -> int:
-        return self._pending_size + len(self._bare)
+    def _pieces(self, pieces: Sequence[bytes]) -> Iterator[Frame]:
+        """Yield the documents of pieces, each of which is an event without lead and blank line."""
+        if not _has_break(b"".join(pieces)):
+            yield from self._regular(pieces)
+            return
+        for irregular, group in groupby(pieces, _has_break):
+            alike = list(group)
+            yield from self._irregular(alike) if irregular else self._regular(alike)
 
-    def _whole_pending(self) -> list[Frame]:
-        """Dispatch what is a document by itself: a line that begins like ``data:`` follows.
+    def _regular(self, payloads: Sequence[bytes]) -> Iterator[Frame]:
+        """Yield the documents of regular events."""
+        begin = 0
+        while begin < len(payloads) and self._careful.inside:  # an object without `data:`
+            yield from self._irregular(payloads[begin : begin + 1])
+            begin += 1
+        for frame in parsed(self._dialect, payloads[begin:], self._lines, self._shape):
+            if isinstance(frame, bytes):
+                yield from self._irregular([frame])
+            else:
+                yield frame
 
-        Its first byte is enough. Waiting for more would let that much of an
-        event through that comes after the cut.
-        """
-        if len(self._pending) == 1 and self._pending[0].whole:
-            return self._dispatch(self._pending[0].end)
-        return []
-
-    def _bare_line(self, content: bytes, number: int, end: int) -> list[Frame]:
-        """Take a line of an object without ``data:``; return the object once it is whole."""
-        if not self._bare:
-            from loopcli.readers.framings.scanner import ObjectScanner  # seldom needed
-
-            self._scanner, self._bare_on = ObjectScanner(), number
-        self._bare += content + b"\n"
-        if self._scanner is None or self._scanner.feed(content + b"\n") < 0:
-            return []
-        whole = _Data(bytes(self._bare), self._bare_on, end)
-        self._bare.clear()
-        return whole.frames(end, "") if whole.whole else []
-
-    def _dispatch(self, end: int) -> list[Frame]:
-        pending, name = self._pending, self._event_name
-        self._pending, self._pending_size, self._event_name = [], 0, ""
-        if len(pending) > 1:
-            joined = _join(pending)
-            if joined.whole:
-                return joined.frames(end, name)
-        return [frame for data in pending for frame in data.frames(end, name)]
+    def _irregular(self, pieces: Iterable[bytes]) -> Iterator[Frame]:
+        """Yield the documents of pieces that only the careful path understands."""
+        for piece in pieces:
+            yield from self._careful.feed(self._lead + piece + self._blank)
 
 
-class _Data:
-    """The value of a ``data:`` line, and the document that it is, if it is one."""
-
-    __slots__ = ("_doc", "end", "line", "value", "whole")
-
-    def __init__(self, value: bytes, line: int, end: int) -> None:
-        self.value = value
-        self.line = line
-        self.end = end
-        stripped = value.strip()
-        if wrapped := _WRAPPED.match(stripped):  # a gateway that wraps events again
-            stripped = stripped[wrapped.end() :]
-        self.whole = True
-        self._doc: Any = None
-        if stripped == b"[DONE]":
-            self._doc = DONE
-        elif stripped and not stripped.startswith(b":"):
-            try:
-                self._doc = parse(stripped)
-            except ValueError:
-                self.whole = False
-
-    @property
-    def cut_short(self) -> bool:
-        """Whether this may be the beginning of a document."""
-        return not self.whole and self.value.lstrip().startswith((b"{", b"["))
-
-    def frames(self, end: int, name: str) -> list[Frame]:
-        """Return the frame this is; noise and emptiness are none."""
-        if not self.whole:
-            return [(None, end, self.line, name, self.value)]
-        return [] if self._doc is None else [(self._doc, end, self.line, name, b"")]
-
-
-def _join(pending: list[_Data]) -> _Data:
-    return _Data(b"\n".join(data.value for data in pending), pending[0].line, pending[-1].end)
+def _has_break(piece: bytes) -> bool:
+    return b"\n" in piece or b"\r" in piece
