@@ -1,11 +1,18 @@
-"""Several rules over all lanes of a reply, as one object."""
+"""Several rules over all lanes of a reply, as one object.
+
+A stream brings a few characters at a time, and no rule can fire within the next few: each
+states how many (``Rule.quiet``). Deltas wait until the lane has more than the smallest of
+these numbers, and all rules judge them as one text. The verdict is the same, because a rule's
+answer does not depend on how a text is cut, and it comes with the same delta, because no
+delta that waits can bring one. Whoever asks what was measured has the deltas judged first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from loopcli.events import Channel, Event, Lane, Restart, SharedWords, Text
+from loopcli.events import Channel, Event, EventMarks, Lane, Restart, SharedWords, Text
 from loopcli.rules.base import Armed, Rule
 from loopcli.session_events import RoundEnd, RoundRestart
 from loopcli.verdicts import Peak, Verdict, share
@@ -16,6 +23,9 @@ MAX_LANES = 512
 # Characters from which on sharing the words of a text is worth an object. Of shorter
 # texts the rules that only count words join many before they split.
 _WORTH_SHARING = 1024
+# Characters of deltas that wait to be judged at most: the rules split and search this many
+# at nearly the speed of a whole reply, and a lane that waits holds no more.
+_MAX_WAITING = 4096
 
 
 class Gauge(NamedTuple):
@@ -24,6 +34,40 @@ class Gauge(NamedTuple):
     value: int
     ceiling: int
     peak: Peak
+
+
+class _LaneRules:
+    """The rules of one lane, and its deltas that wait; none of them can make a rule fire."""
+
+    __slots__ = ("lane", "quiet", "rules", "size", "waiting")
+
+    def __init__(self, lane: Lane, rules: list[Rule]) -> None:
+        self.lane = lane
+        self.rules = rules
+        self.waiting: list[str] = []
+        self.size = 0
+        self.measure()
+
+    def measure(self) -> None:
+        """Ask the rules how many characters may wait."""
+        self.quiet = min(_MAX_WAITING, *map(_quiet, self.rules))
+
+    def take(self, text: str) -> str:
+        """Return what waits with ``text`` behind it; nothing waits any more."""
+        if self.waiting:
+            text = "".join((*self.waiting, text))
+            self.waiting.clear()
+            self.size = 0
+        return text
+
+    def settle(self) -> list[Rule]:
+        """Have the rules judge what waits, and return them."""
+        if self.waiting:
+            event = Text(self.lane, self.take(""), EventMarks((), ()))
+            for rule in self.rules:
+                rule.update(event)
+            self.measure()
+        return self.rules
 
 
 class Detector:
@@ -36,7 +80,7 @@ class Detector:
     def __init__(self, armed: Sequence[Armed], *, max_lanes: int = MAX_LANES) -> None:
         self._armed = armed
         self._max_lanes = max_lanes
-        self._rules: dict[Lane, list[Rule]] = {}
+        self._lanes: dict[Lane, _LaneRules] = {}
         self._closed_totals: dict[tuple[Channel, int], tuple[int, int]] = {}
         self._closed_gauges: dict[str, Gauge] = {}
         # Set once a lane had to be left unjudged.
@@ -52,17 +96,30 @@ class Detector:
         """
         if not isinstance(event, Text):
             if isinstance(event, Restart):
-                self._rules.clear()  # a fresh object per attempt
+                self._lanes.clear()  # a fresh object per attempt
             elif isinstance(event, RoundEnd | RoundRestart):
                 self._close(event.agent)
             return []
-        rules = self._rules.get(event.lane)
-        if rules is None:
-            rules = self._open(event.lane)
+        lane = self._lanes.get(event.lane) or self._open(event.lane)
+        if lane is None:
+            return []
+        waited, size = lane.size, lane.size + len(event.text)
+        if size <= lane.quiet:
+            lane.waiting.append(event.text)
+            lane.size = size
+            return []
+        if waited:
+            event = event._replace(text=lane.take(event.text))
+        verdicts = self._judge(lane.rules, event)
+        lane.measure()
+        return [verdict._replace(offset=verdict.offset - waited) for verdict in verdicts]
+
+    def _judge(self, rules: list[Rule], event: Text) -> list[Verdict]:
+        """Return the new verdicts on a text; their offsets are places in it."""
         if len(rules) > 1 and len(event.text) >= _WORTH_SHARING:
             event = event._replace(shared=SharedWords())
         size = len(event.text)
-        may = any(rule.may_fire(size) for rule in rules[:-1])
+        may = any(_quiet(rule) < size for rule in rules[:-1])
         saved = [rule.snapshot() for rule in rules[1:]] if may else []
         fresh = []
         # The last first: the quick-witted rules are armed behind the patient ones,
@@ -83,14 +140,14 @@ class Detector:
         # A rule that was set back has no verdict any more.
         return [verdict for _, place, verdict in sorted(fresh) if rules[place].verdict is not None]
 
-    def _open(self, lane: Lane) -> list[Rule]:
+    def _open(self, lane: Lane) -> _LaneRules | None:
         rules = [armed.make() for armed in self._armed if lane.channel in armed.channels]
         if not rules:
-            return []
-        if len(self._rules) >= self._max_lanes:
+            return None
+        if len(self._lanes) >= self._max_lanes:
             self.overflowed = True
-            return []
-        return self._rules.setdefault(lane, rules)
+            return None
+        return self._lanes.setdefault(lane, _LaneRules(lane, rules))
 
     def watches(self, channel: Channel) -> bool:
         """Return whether any rule judges what stands in a channel."""
@@ -98,8 +155,8 @@ class Detector:
 
     def _close(self, agent: str) -> None:
         """Close the lanes of an agent's reply."""
-        for lane in [lane for lane in self._rules if lane.agent == agent]:
-            rules = self._rules.pop(lane)
+        for lane in [lane for lane in self._lanes if lane.agent == agent]:
+            rules = self._lanes.pop(lane).settle()
             for rule in rules:
                 _add_gauge(self._closed_gauges, rule, 0)
             part = lane.channel, lane.choice
@@ -108,14 +165,17 @@ class Detector:
             self._closed_totals[part] = words + more[0], chars + more[1]
 
     def __iter__(self) -> Iterator[tuple[Lane, Rule]]:
-        for lane, rules in self._rules.items():
-            for rule in rules:
+        for lane, its in self._lanes.items():
+            for rule in its.settle():
                 yield lane, rule
 
     def totals(self, channel: Channel | None = None, choice: int | None = None) -> tuple[int, int]:
         """Return the words and characters judged, over all lanes (of a channel, of a choice)."""
         parts = [*self._closed_totals.items()]
-        parts += [((ln.channel, ln.choice), _judged(rules)) for ln, rules in self._rules.items()]
+        parts += [
+            ((lane.channel, lane.choice), _judged(its.settle()))
+            for lane, its in self._lanes.items()
+        ]
         judged = [
             counts
             for (its_channel, its_choice), counts in parts
@@ -132,6 +192,12 @@ class Detector:
         for _, rule in self:
             _add_gauge(gauges, rule, rule.gauge)
         return gauges
+
+
+def _quiet(rule: Rule) -> int:
+    """Return the characters that may wait for a rule; one that does not say sees each delta."""
+    quiet: int = getattr(rule, "quiet", 0)
+    return quiet
 
 
 def _judged(rules: Sequence[Rule]) -> tuple[int, int]:

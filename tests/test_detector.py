@@ -7,11 +7,14 @@ from random import Random
 
 import pytest
 from helpers import text_event
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loopcli import words
 from loopcli.detector import Detector
 from loopcli.events import Channel, Lane
-from loopcli.settings.arming import FileSettings, resolve
+from loopcli.rules.table import configs
+from loopcli.settings.arming import FileSettings, Settings, resolve
 
 VARIED = " ".join(f"word{number}" for number in range(5000))
 
@@ -52,3 +55,64 @@ def test_the_memory_of_very_many_lanes_is_bounded(letters: str) -> None:
     tracemalloc.stop()
     assert detector.overflowed
     assert most < 100 * 1024 * 1024
+
+
+# Low ceilings: a short text trips each rule, and the length limit.
+LOW = {
+    "period_letters": ("letters", "60"),
+    "period_signs": ("signs", "60"),
+    "max_response_chars": ("chars", "400"),
+    "min_saturated_run": ("run", "20"),
+    "window_words": ("window", "16"),
+    "repeat_threshold": ("threshold", "2"),
+    "novelty_words": ("words", "40"),
+}
+
+
+def outcome(text: str, sizes: list[int], *, asked: bool) -> tuple[object, ...]:
+    """What a detector states of a text in pieces: the verdicts by their place, and the peaks."""
+    rules = Settings(("saturation", "period", "novelty"), configs(LOW), None).rules()
+    detector, verdicts, at = Detector(rules), [], 0
+    for size in [*sizes, len(text)]:
+        piece = text[at : at + size]
+        for verdict in detector.update(text_event(piece)) if piece else ():
+            assert 0 < verdict.offset <= len(piece)
+            verdicts.append((at + verdict.offset, verdict._replace(offset=0)))
+        at += size
+        if asked:
+            detector.gauges()
+        if verdicts:
+            break
+    peaks = {name: gauge.peak for name, gauge in detector.gauges().items()}
+    return verdicts, peaks, detector.totals()
+
+
+PARTS = [
+    "a word ",
+    "void 0;\n",
+    "other words, ",
+    "0 1 2 ",
+    "- " * 9,
+    "one more line of it\n",
+    "=" * 30,
+]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(PARTS), st.integers(1, 9)), max_size=12),
+    st.lists(st.integers(1, 40), max_size=60),
+    st.booleans(),
+)
+def test_deltas_that_wait_change_no_verdict(
+    parts: list[tuple[str, int]], sizes: list[int], asked: bool
+) -> None:
+    text = "".join(part * times for part, times in parts)
+    assert outcome(text, sizes, asked=asked) == outcome(text, [], asked=False)
+
+
+def test_small_deltas_are_judged_together(splits: list[int]) -> None:
+    detector = Detector(resolve(FileSettings()).rules())
+    for start in range(0, 20_000, 5):
+        detector.update(text_event(VARIED[start : start + 5]))
+    assert detector.totals()[1] == 20_000
+    assert len(splits) < 400

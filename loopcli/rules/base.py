@@ -13,6 +13,9 @@ from loopcli.verdicts import Peak, Region, Verdict
 if TYPE_CHECKING:
     from loopcli.session_verdicts import Reading, Uncounted
 
+# The ``quiet`` of a rule that has stopped: more characters than come.
+FOREVER = 1 << 62
+
 
 class Rule(Protocol):
     """Watches one lane of one reply and fires at most once.
@@ -52,8 +55,9 @@ class Rule(Protocol):
     def update(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict from the moment the rule fires on."""
 
-    def may_fire(self, chars: int) -> bool:
-        """Return whether the rule may fire within that many more characters."""
+    @property
+    def quiet(self) -> int:
+        """The number of further characters within which the rule cannot fire."""
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state as plain JSON."""

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loopcli.events import Event, SharedWords, Text
+from loopcli.rules.base import FOREVER
 from loopcli.verdicts import REPETITION, Verdict
 from loopcli.words import WordCounter
 
@@ -62,9 +63,10 @@ class BatchingRule(ABC):
             self._catch_up(len(event.text))
         return self.verdict
 
-    def may_fire(self, chars: int) -> bool:
-        """Return whether the rule may fire within that many more characters."""
-        return not self._stopped and self._chars + chars >= self._wake
+    @property
+    def quiet(self) -> int:
+        """The number of further characters within which the rule cannot fire."""
+        return FOREVER if self._stopped else self._wake - self._chars - 1
 
     def _catch_up(self, last: int = 0) -> None:
         """Judge what waits; ``last`` is the length of the event that is being judged."""

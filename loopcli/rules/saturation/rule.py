@@ -35,7 +35,7 @@ from functools import partial
 from typing import Any
 
 from loopcli.events import Event, SharedWords, Text
-from loopcli.rules.base import refuse_zeros
+from loopcli.rules.base import FOREVER, refuse_zeros
 from loopcli.rules.saturation.blocks import saturated_stretches
 from loopcli.rules.saturation.config import MAY_BE_ZERO, NAME, Run, SaturationConfig
 from loopcli.rules.saturation.window import WordWindow
@@ -118,13 +118,14 @@ class SaturationRule:
             self._judge(text[room:], room)
         return self.verdict
 
-    def may_fire(self, chars: int) -> bool:
-        """Return whether the rule may fire within that many more characters."""
+    @property
+    def quiet(self) -> int:
+        """The number of further characters within which the rule cannot fire."""
         if self.verdict is not None and not self._past_trip:
-            return False
-        limit = self.config.max_response_chars
+            return FOREVER
         # No character ends more than one word.
-        return self._run.length + chars >= self.ceiling or 0 < limit < self.chars + chars
+        quiet, limit = self.ceiling - 1 - self._run.length, self.config.max_response_chars
+        return min(quiet, limit - self.chars) if limit else quiet
 
     def _judge(self, text: str, offset: int, shared: SharedWords | None = None) -> None:
         """Judge the part of an event's text that stands at ``offset`` in it."""

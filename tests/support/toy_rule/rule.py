@@ -71,8 +71,9 @@ class ShoutRule:
             repeated=("!",),
         )
 
-    def may_fire(self, chars: int) -> bool:
-        return self.gauge + chars >= self.ceiling
+    @property
+    def quiet(self) -> int:
+        return self.ceiling - 1 - self.gauge
 
     def snapshot(self) -> dict[str, Any]:
         raise NotImplementedError("no rule is armed before this one")
