@@ -46,7 +46,9 @@ def load(raw: bytes) -> Any:
         mark = error.problem_mark
         position = f"line {mark.line + 1}" if mark else ""
         raise YamlError(f"not YAML: {error.problem}", position) from error
-    except (yaml.YAMLError, RecursionError) as error:
+    except YamlError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise YamlError(f"not YAML: {reason(error)}".partition("\n")[0]) from error
     try:
         size = _written_out(document, {})
