@@ -7,7 +7,11 @@ from loopcli.wording import counted, kebab, shown
 
 # By rule, the knob to raise if the verdict was wrong. The period rule has one for each
 # kind of unit, but none for the kinds that are missing here.
-_CEILINGS = {"saturation": "min_saturated_run", "novelty": "novelty_words"}
+_CEILINGS = {
+    "saturation": "min_saturated_run",
+    "novelty": "novelty_words",
+    "prose": "stream_threshold",
+}
 _PERIOD_KINDS = ("letters", "signs", "art", "table", "data", "counter")
 
 

@@ -42,6 +42,7 @@ class Knob(NamedTuple):
     help: str
     heading: str
     zero: str
+    minimum: int = 0
     maximum: int = U64
     too_wide: str = "does not fit in 64 bits"
 
@@ -65,7 +66,7 @@ class Knob(NamedTuple):
     @property
     def least(self) -> int:
         """The lowest value that is accepted."""
-        return 1 if self.zero else 0
+        return max(self.minimum, 1 if self.zero else 0)
 
     def defect(self, text: str) -> str:
         """Return why a text is no value of this knob; nothing if it is one."""
@@ -74,7 +75,9 @@ class Knob(NamedTuple):
         # A number this long is too wide whatever its digits; int() refuses to read it.
         if len(text.lstrip("0")) > len(str(self.maximum)) or int(text) > self.maximum:
             return self.too_wide
-        return self.zero if int(text) == 0 else ""
+        if int(text) == 0:
+            return self.zero
+        return f"has to be {self.minimum} or more" if int(text) < self.minimum else ""
 
 
 ConfigT = TypeVar("ConfigT", bound=RuleConfig)

@@ -14,6 +14,7 @@ from loopcli.rules import registration
 from loopcli.rules.base import RuleConfig
 from loopcli.rules.novelty.entry import NOVELTY
 from loopcli.rules.period.entry import PERIOD
+from loopcli.rules.prose.entry import PROSE
 from loopcli.rules.registration import Judged, Knob, RuleEntry
 from loopcli.rules.saturation.entry import SATURATION
 from loopcli.rules.streaks.entry import STREAKS
@@ -23,6 +24,7 @@ RULES: Mapping[str, RuleEntry[Any]] = registration.listed(
     SATURATION,
     PERIOD,
     NOVELTY,
+    PROSE,
     STREAKS,
     TAILS,
 )

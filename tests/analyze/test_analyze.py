@@ -85,6 +85,7 @@ def ids(found: Run) -> list[str]:
 NDJSON = ("--format", "jsonl")
 PERIOD = (*NDJSON, "--rules", "period", "one.txt")
 NOVELTY = (*NDJSON, "--rules", "novelty", "one.txt")
+SENTENCES = (*NDJSON, "--rules", "prose", "one.txt")
 LOOPS = ("--format", "jsonl", "runs/loop")
 # The saturation rule trips after 13 words.
 SMALL = """
@@ -195,6 +196,12 @@ OPTIONS = {
         lambda off, on: peaks(off)[0] < peaks(on)[0],
         NOVELTY,
         one(bag(150)),
+    ),
+    "stream_threshold": Option(
+        ["--stream-threshold", "5"],
+        lambda off, on: (trips(off), trips(on)) == ([72], [120]),
+        SENTENCES,
+        one("I look at the log again\n" * 9),
     ),
     "min_saturated_run": Option(
         ["--min-saturated-run", "300"],

@@ -62,7 +62,7 @@ def completed(folder: Path, *words: str) -> list[str]:
         (["reply.sse", "--rul"], ["--rules"]),
         (["--rules", "per"], ["period"]),
         (["--rules", "=", "per"], ["period"]),
-        (["--rules", "="], ["saturation", "period", "novelty", "streaks", "tails"]),
+        (["--rules", "="], ["saturation", "period", "novelty", "prose", "streaks", "tails"]),
         (["--rules", "period,nov"], ["period,novelty"]),
         (["--watch", "content,re"], ["content,reasoning"]),
         (["analyze", "--watch", "a"], ["all"]),

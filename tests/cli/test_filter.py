@@ -888,6 +888,12 @@ OPTIONS = {
         BAG,
         ("--rules", "novelty", "--novelty-words", "100"),
     ),
+    "stream_threshold": Option(
+        ["--stream-threshold", "5"],
+        lambda off, on: (len(off.stdout), len(on.stdout)) == (72, 120),
+        b"I look at the log again\n" * 9,
+        ("--rules", "prose"),
+    ),
     "max_response_chars": Option(
         ["--max-response-chars", "9"],
         lambda off, on: (off.status, on.status, on.stdout) == (0, 4, CLEAN[:10]),

@@ -198,6 +198,8 @@ ROWS = [
     period("--period-copies=1000", 648, 8008, LOOP),
     Row("run", [*ONCE, "--rules=novelty"], ["--novelty-words=9000"], BAG, status, 123, 0),
     Row("run", [*ONCE, "--rules=novelty"], ["--novelty-seen=9999"], BAG, status, 123, 0),
+    Row("run", [*ONCE, "--rules=prose"], ["--stream-threshold=9"],
+        "printf 'I look at the log again\\n%.0s' {1..6}", status, 123, 0),
     # When an attempt ends.
     Row("run", ONCE, ["--idle-timeout", "0.2"], SLOW, status, 0, 124),
     Row("run", [], ["--timeout", "0.2"], SLOW, status, 0, 124),

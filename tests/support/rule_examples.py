@@ -9,6 +9,7 @@ from loopcli.rules import table
 from loopcli.rules.base import Rule, RuleConfig
 from loopcli.rules.novelty.config import NoveltyConfig
 from loopcli.rules.period.config import PeriodConfig
+from loopcli.rules.prose.config import ProseConfig
 from loopcli.rules.saturation.config import SaturationConfig
 
 
@@ -33,6 +34,7 @@ EXAMPLES = {
     "novelty": RuleExample(
         NoveltyConfig(novelty_words=40), "over and out again, " * 400, 200, 400_000, 1_500_000
     ),
+    "prose": RuleExample(ProseConfig(), "Let me check it. I will look now. " * 100, 40),
 }
 
 

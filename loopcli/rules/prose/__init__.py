@@ -1,0 +1,1 @@
+"""The prose rule, which judges sentences."""
